@@ -1,0 +1,21 @@
+# oneDNN by name: the package file that Debian ships with it asks for OpenCL's headers, which nothing
+# here needs.
+find_path(ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.h)
+find_library(ONEDNN_LIBRARY dnnl)
+mark_as_advanced(ONEDNN_INCLUDE_DIR ONEDNN_LIBRARY)
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(OneDNN
+  REQUIRED_VARS ONEDNN_LIBRARY ONEDNN_INCLUDE_DIR
+  REASON_FAILURE_MESSAGE "oneDNN 2 is needed, Debian's package libdnnl-dev")
+
+if(OneDNN_FOUND AND NOT TARGET OneDNN::dnnl)
+  add_library(OneDNN::dnnl UNKNOWN IMPORTED)
+  # The kernels tell oneDNN's OpenMP how many threads to use, so they must reach the same runtime as
+  # it does. -fopenmp would not: clang's is libomp, and Debian's oneDNN runs on libgomp. The name is
+  # enough, as g++ and clang++ both search GCC's folder.
+  set_target_properties(OneDNN::dnnl PROPERTIES
+    IMPORTED_LOCATION ${ONEDNN_LIBRARY}
+    INTERFACE_INCLUDE_DIRECTORIES ${ONEDNN_INCLUDE_DIR}
+    INTERFACE_LINK_LIBRARIES gomp)
+endif()

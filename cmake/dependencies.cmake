@@ -1,0 +1,7 @@
+# What the library links to, for this build and for projects that use the installed library. Global,
+# because a static library's own dependencies are linked by whoever links to it, from any folder.
+find_package(OneDNN GLOBAL REQUIRED)
+find_package(Highway GLOBAL REQUIRED)
+find_package(nlohmann_json 3.11 GLOBAL REQUIRED)
+find_package(fmt 9 GLOBAL REQUIRED)
+find_package(Threads GLOBAL REQUIRED)

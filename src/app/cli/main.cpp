@@ -1,0 +1,78 @@
+// fovea VERB ...: results on stdout, messages on stderr; exit 0 done, 1 failed, 2 wrong usage.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+#include "fovea/app/cli/verbs.h"
+#include "fovea/base/error.h"
+#include "fovea/base/names.h"
+#include "fovea/base/parallel.h"
+#include "fovea/kernel/simd.h"
+
+namespace fovea::cli {
+namespace {
+
+std::string version_text() {
+  return say("fovea " FOVEA_VERSION " (", kernel::simd_target(), ", ", threads(), " threads)");
+}
+
+// CLI11 calls a misspelt verb an unexpected argument; a person wants to know the nearest verb.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error,
+                        const std::vector<std::string>& words) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+  if (!words.empty() && words[0][0] != '-' && std::ranges::find(verbs, words[0]) == verbs.end()) {
+    return unknown_name("verb", words[0], verbs);
+  }
+  const bool has_verb = !words.empty() && std::ranges::find(verbs, words[0]) != verbs.end();
+  const CLI::App* verb = has_verb ? app.get_subcommand(words[0]) : &app;
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : verb->get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  for (const std::string& word : words) {
+    const std::string flag = word.substr(0, word.find('='));
+    if (flag.starts_with("--") && std::ranges::find(flags, flag) == flags.end()) {
+      return unknown_name("option", flag, flags);
+    }
+  }
+  return error.what();
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Fovea: trains, compares and shows attention on the CPU you have.", "fovea");
+  app.set_version_flag("--version", version_text, "Print the version, instruction set and threads");
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  add_train(app);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(app.help().c_str(), stdout);
+  } catch (const CLI::CallForAllHelp&) {
+    std::fputs(app.help("", CLI::AppFormatMode::All).c_str(), stdout);
+  } catch (const CLI::CallForVersion&) {
+    std::puts(version_text().c_str());
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "fovea: %s\n", usage_error(app, error, words).c_str());
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace fovea::cli
+
+int main(int argc, char** argv) {
+  try {
+    return fovea::cli::run(argc, argv);
+  } catch (const fovea::cli::UsageError& error) {
+    std::fprintf(stderr, "fovea: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fovea: %s\n", error.what());
+    return 1;
+  }
+}

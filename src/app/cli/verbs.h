@@ -1,0 +1,20 @@
+// Each verb adds itself to the command line; what it does runs when its words have been read.
+#pragma once
+
+#include "fovea/base/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace fovea::cli {
+
+// The words were understood but name something that does not exist: exit 2 rather than 1.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+void add_train(CLI::App& app);  // fovea train TASK
+
+}  // namespace fovea::cli

@@ -1,0 +1,23 @@
+// Everything a program that uses Fovea needs, in one include.
+#pragma once
+
+#include "fovea/base/error.h"
+#include "fovea/base/parallel.h"
+#include "fovea/base/random.h"
+#include "fovea/nn/embedding.h"
+#include "fovea/nn/feedforward.h"
+#include "fovea/nn/linear.h"
+#include "fovea/nn/norm.h"
+#include "fovea/nn/scope.h"
+#include "fovea/op/dropout.h"
+#include "fovea/op/elementwise.h"
+#include "fovea/op/index.h"
+#include "fovea/op/matmul.h"
+#include "fovea/op/norm.h"
+#include "fovea/op/reduce.h"
+#include "fovea/op/shape.h"
+#include "fovea/op/softmax.h"
+#include "fovea/op/tape.h"
+#include "fovea/tensor/safetensors.h"
+#include "fovea/tensor/tensor.h"
+#include "fovea/train/optimizer.h"

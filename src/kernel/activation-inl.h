@@ -1,0 +1,56 @@
+// Vector forms of the functions that activations are made of. Included once for each target.
+#if defined(FOVEA_KERNEL_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_KERNEL_ACTIVATION_INL_H_
+#undef FOVEA_KERNEL_ACTIVATION_INL_H_
+#else
+#define FOVEA_KERNEL_ACTIVATION_INL_H_
+#endif
+
+#include <hwy/highway.h>
+// Highway's math comes after highway.h.
+#include <hwy/contrib/math/math-inl.h>
+
+#include "fovea/kernel/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea::kernel::HWY_NAMESPACE {
+
+// Highway's Exp is not defined above 104; e^100 is infinite already. This order of operands lets NaN
+// through on x86.
+inline V sigmoid_of(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V e = hn::Exp(d, hn::Min(hn::Set(d, 100.0f), hn::Neg(x)));
+  return hn::Div(one, hn::Add(one, e));
+}
+
+// Through exp(-2|x|), which cannot overflow; near 0, where 1 - exp loses digits, by its series.
+inline V tanh_of(D d, V x) {
+  const V one = hn::Set(d, 1.0f), size = hn::Abs(x), square = hn::Mul(x, x);
+  const V e = hn::Exp(d, hn::Mul(hn::Set(d, -2.0f), size));
+  const V far = hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);
+  // x - x^3/3 + 2x^5/15 - 17x^7/315 + 62x^9/2835
+  V series = hn::MulAdd(square, hn::Set(d, 62.0f / 2835), hn::Set(d, -17.0f / 315));
+  series = hn::MulAdd(square, series, hn::Set(d, 2.0f / 15));
+  series = hn::MulAdd(square, series, hn::Set(d, -1.0f / 3));
+  const V near = hn::MulAdd(hn::Mul(x, square), series, x);
+  return hn::IfThenElse(hn::Lt(size, hn::Set(d, 0.25f)), near, far);
+}
+
+// Phi(x) = erfc(-x / sqrt 2) / 2 by Abramowitz and Stegun 7.1.26, absolute error 1.5e-7.
+inline V normal_cdf(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V z = hn::Mul(hn::Abs(x), hn::Set(d, 0.70710678f));
+  const V t = hn::Div(one, hn::MulAdd(hn::Set(d, 0.3275911f), z, one));
+  V poly = hn::MulAdd(t, hn::Set(d, 1.061405429f), hn::Set(d, -1.453152027f));
+  poly = hn::MulAdd(t, poly, hn::Set(d, 1.421413741f));
+  poly = hn::MulAdd(t, poly, hn::Set(d, -0.284496736f));
+  poly = hn::MulAdd(t, poly, hn::Set(d, 0.254829592f));
+  const V tail = hn::Mul(hn::Mul(hn::Set(d, 0.5f), hn::Mul(t, poly)),
+                         hn::Exp(d, hn::Neg(hn::Mul(z, z))));  // Phi(-|x|)
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
+}
+
+}  // namespace fovea::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FOVEA_KERNEL_ACTIVATION_INL_H_

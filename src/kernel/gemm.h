@@ -1,0 +1,34 @@
+// Matrix products: C = alpha op(A) op(B) + beta C, row-major, op transposes or not.
+#pragma once
+
+#include <cstdint>
+
+#include "fovea/kernel/naive/gemm.h"
+
+namespace fovea::kernel {
+
+using naive::Gemm;
+
+// The cut into tasks depends on the sizes alone: same bits with any number of threads.
+void gemm(const Gemm& g, const float* a, const float* b, float* c);
+inline void gemm(const Gemm& g, const double* a, const double* b, double* c) {
+  naive::gemm(g, a, b, c);
+}
+
+// `count` products of equal sizes; matrix i of A starts at a + at(i).a, and so on.
+struct GemmBatch {
+  int64_t count;
+  const int64_t* at_a;  // offsets in elements, one for each product
+  const int64_t* at_b;
+  const int64_t* at_c;
+};
+void gemm_batch(const Gemm& g, const GemmBatch& batch, const float* a, const float* b, float* c);
+void gemm_batch(const Gemm& g, const GemmBatch& batch, const double* a, const double* b, double* c);
+
+// One product on the calling thread alone, for kernels that cut the work themselves.
+void gemm_serial(const Gemm& g, const float* a, const float* b, float* c);
+inline void gemm_serial(const Gemm& g, const double* a, const double* b, double* c) {
+  naive::gemm(g, a, b, c);
+}
+
+}  // namespace fovea::kernel

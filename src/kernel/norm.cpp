@@ -1,0 +1,141 @@
+#include "fovea/kernel/norm.h"
+
+#include <cmath>
+
+#include "fovea/base/parallel.h"
+#include "fovea/kernel/grain.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fovea/kernel/norm.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "fovea/kernel/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea::kernel::HWY_NAMESPACE {
+
+struct SquaredFrom {
+  float mean;
+  V operator()(D d, V x) const {
+    const V away = hn::Sub(x, hn::Set(d, mean));
+    return hn::Mul(away, away);
+  }
+};
+struct Normalise {
+  float mean, rstd;
+  V operator()(D d, V x, V gamma, V beta) const {
+    const V normal = hn::Mul(hn::Sub(x, hn::Set(d, mean)), hn::Set(d, rstd));
+    return hn::MulAdd(normal, gamma, beta);
+  }
+};
+struct NormSlope {
+  float mean, rstd, shift,
+      pull;  // shift = sum(dy gamma) / cols, pull = sum(dy gamma normal) / cols
+  V operator()(D d, V dy, V gamma, V x) const {
+    const V scale = hn::Set(d, rstd);
+    const V normal = hn::Mul(hn::Sub(x, hn::Set(d, mean)), scale);
+    const V direct = hn::MulSub(dy, gamma, hn::Set(d, shift));
+    return hn::Mul(scale, hn::NegMulAdd(normal, hn::Set(d, pull), direct));
+  }
+};
+
+void norm_row(float* y, float* mean, float* rstd, const float* x, const float* gamma,
+              const float* beta, int64_t n, float eps) {
+  *mean = sum_of(Same{}, x, n) / static_cast<float>(n);
+  const float variance = sum_of(SquaredFrom{*mean}, x, n) / static_cast<float>(n);
+  *rstd = 1 / std::sqrt(variance + eps);
+  map3(Normalise{*mean, *rstd}, y, x, gamma, beta, n);
+}
+
+void norm_grad_row(float* dx, const float* dy, const float* x, const float* gamma, float mean,
+                   float rstd, int64_t n) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sums = hn::Zero(d), dots = sums;
+  float sum = 0, dot = 0;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V g = hn::Mul(hn::LoadU(d, dy + i), hn::LoadU(d, gamma + i));
+    sums = hn::Add(sums, g);
+    dots = hn::MulAdd(g, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean)), dots);
+  }
+  for (; i < n; ++i) {
+    sum += dy[i] * gamma[i];
+    dot += dy[i] * gamma[i] * (x[i] - mean);
+  }
+  sum += hn::GetLane(hn::SumOfLanes(d, sums));
+  dot += hn::GetLane(hn::SumOfLanes(d, dots));
+  const auto count = static_cast<float>(n);
+  map3(NormSlope{mean, rstd, sum / count, dot * rstd / count}, dx, dy, gamma, x, n);
+}
+
+// Columns [0, width) of a matrix whose rows are `stride` apart.
+void norm_grad_columns(float* dgamma, float* dbeta, const float* dy, const float* x,
+                       const float* mean, const float* rstd, int64_t rows, int64_t width,
+                       int64_t stride) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= width; i += lanes) {
+    V g = hn::Zero(d), b = g;
+    for (int64_t r = 0; r < rows; ++r) {
+      const V dyr = hn::LoadU(d, dy + r * stride + i);
+      const V away = hn::Sub(hn::LoadU(d, x + r * stride + i), hn::Set(d, mean[r]));
+      g = hn::MulAdd(dyr, hn::Mul(away, hn::Set(d, rstd[r])), g);
+      b = hn::Add(b, dyr);
+    }
+    hn::StoreU(g, d, dgamma + i);
+    hn::StoreU(b, d, dbeta + i);
+  }
+  for (; i < width; ++i) {
+    float g = 0, b = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      g += dy[r * stride + i] * (x[r * stride + i] - mean[r]) * rstd[r];
+      b += dy[r * stride + i];
+    }
+    dgamma[i] = g;
+    dbeta[i] = b;
+  }
+}
+
+}  // namespace fovea::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea::kernel {
+
+HWY_EXPORT(norm_row);
+HWY_EXPORT(norm_grad_row);
+HWY_EXPORT(norm_grad_columns);
+
+void layer_norm(float* y, float* mean, float* rstd, const float* x, const float* gamma,
+                const float* beta, int64_t rows, int64_t cols, float eps) {
+  parallel_for(rows, row_grain(light_grain, cols), [=](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      HWY_DYNAMIC_DISPATCH(norm_row)
+      (y + r * cols, mean + r, rstd + r, x + r * cols, gamma, beta, cols, eps);
+    }
+  });
+}
+
+void layer_norm_grad(float* dx, const float* dy, const float* x, const float* gamma,
+                     const float* mean, const float* rstd, int64_t rows, int64_t cols) {
+  parallel_for(rows, row_grain(light_grain, cols), [=](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      const int64_t i = r * cols;
+      HWY_DYNAMIC_DISPATCH(norm_grad_row)(dx + i, dy + i, x + i, gamma, mean[r], rstd[r], cols);
+    }
+  });
+}
+
+void layer_norm_grad_affine(float* dgamma, float* dbeta, const float* dy, const float* x,
+                            const float* mean, const float* rstd, int64_t rows, int64_t cols) {
+  parallel_for(cols, 64, [=](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(norm_grad_columns)
+    (dgamma + begin, dbeta + begin, dy + begin, x + begin, mean, rstd, rows, end - begin, cols);
+  });
+}
+
+}  // namespace fovea::kernel
+#endif  // HWY_ONCE

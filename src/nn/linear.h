@@ -1,0 +1,25 @@
+// y = x W^T + b
+#pragma once
+
+#include "fovea/nn/scope.h"
+#include "fovea/op/matmul.h"
+
+namespace fovea {
+
+struct LinearOptions {
+  bool bias = true;
+  Init init = init::xavier_uniform();
+};
+
+struct Linear {
+  const Tensor& weight;  // [out, in]
+  const Tensor* bias;    // [out], or null
+
+  Linear(Scope s, int64_t in, int64_t out, const LinearOptions& options = {})
+      : weight(s.param("weight", {out, in}, options.init)),
+        bias(options.bias ? &s.param("bias", {out}, init::zeros()) : nullptr) {}
+
+  Tensor operator()(const Tensor& x) const { return linear(x, weight, bias ? *bias : Tensor()); }
+};
+
+}  // namespace fovea

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "fovea/nn/scope.h"
+#include "fovea/op/norm.h"
+
+namespace fovea {
+
+struct LayerNorm {
+  const Tensor& gamma;
+  const Tensor& beta;
+  double eps;
+
+  LayerNorm(Scope s, int64_t width, double eps = 1e-5)
+      : gamma(s.param("gamma", {width}, init::ones())),
+        beta(s.param("beta", {width}, init::zeros())),
+        eps(eps) {}
+
+  Tensor operator()(const Tensor& x) const { return layer_norm(x, gamma, beta, eps); }
+};
+
+}  // namespace fovea

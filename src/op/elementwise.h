@@ -1,0 +1,49 @@
+// Arithmetic and functions of single elements. Shapes broadcast: axes align at the end, and an axis
+// of size 1 repeats.
+#pragma once
+
+#include "fovea/op/tape.h"
+#include "fovea/tensor/tensor.h"
+
+namespace fovea {
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);
+// Where both are equal the gradient goes to a.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+
+// a x + b
+Tensor affine(const Tensor& x, double a, double b);
+inline Tensor operator*(const Tensor& x, double a) { return affine(x, a, 0); }
+inline Tensor operator*(double a, const Tensor& x) { return affine(x, a, 0); }
+inline Tensor operator/(const Tensor& x, double a) { return affine(x, 1 / a, 0); }
+inline Tensor operator+(const Tensor& x, double b) { return affine(x, 1, b); }
+inline Tensor operator-(const Tensor& x, double b) { return affine(x, 1, -b); }
+inline Tensor operator-(double b, const Tensor& x) { return affine(x, -1, b); }
+inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
+
+Tensor exp(const Tensor& x);
+Tensor log(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+Tensor square(const Tensor& x);
+Tensor abs(const Tensor& x);
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
+Tensor tanh(const Tensor& x);
+Tensor sigmoid(const Tensor& x);
+Tensor softplus(const Tensor& x);
+Tensor relu(const Tensor& x);
+Tensor leaky_relu(const Tensor& x, double slope = 0.01);
+Tensor elu(const Tensor& x, double a = 1);
+Tensor gelu(const Tensor& x);       // exact: x Phi(x)
+Tensor gelu_tanh(const Tensor& x);  // the tanh form, as GPT-2 has it
+// Into [low, high]; the gradient outside is zero.
+Tensor clamp(const Tensor& x, double low, double high);
+
+// y += x without a tape: for sums of gradients.
+void add_in_place(Tensor& y, const Tensor& x);
+
+}  // namespace fovea

@@ -1,0 +1,18 @@
+// Matrix products over the last two axes; the axes before them are batches and broadcast.
+#pragma once
+
+#include "fovea/op/tape.h"
+
+namespace fovea {
+
+enum class Transpose { none, a, b };
+
+// [..., M, K] x [..., K, N] -> [..., M, N]. Transpose::b takes b as [..., N, K], Transpose::a takes
+// a as
+// [..., K, M]: nothing is copied for it.
+Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose = Transpose::none);
+
+// x [..., C_in] W^T [C_in, C_out] + bias [C_out]; W is [C_out, C_in], the bias may be empty.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+}  // namespace fovea

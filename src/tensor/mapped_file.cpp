@@ -1,0 +1,33 @@
+#include "fovea/tensor/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+
+namespace fovea {
+
+MappedFile::MappedFile(const std::string& path) {
+  // O_NONBLOCK: a named pipe must be refused below, not waited for here.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about;
+  if (!file.is_open() || fstat(file.get(), &about) != 0) {
+    fail("cannot open '", path, "': ", std::strerror(errno));
+  }
+  check(S_ISREG(about.st_mode), "cannot open '", path, "': it is not a file");
+  if (about.st_size == 0) return;  // mmap takes no empty range
+  void* memory = mmap(nullptr, about.st_size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (memory == MAP_FAILED) fail("cannot map '", path, "': ", std::strerror(errno));
+  bytes_ = {static_cast<const std::byte*>(memory), static_cast<size_t>(about.st_size)};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace fovea

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# self_test.sh CHECK [ARGUMENT...]: the check passes on a small clean tree and finds each fault that is
+# planted in it. The arguments are those that the check itself gets.
+set -euo pipefail
+check=$1 here=$(cd "$(dirname "$0")" && pwd)
+shift
+tree=$(mktemp -d "$PWD/self_test.XXXXXX")
+trap 'rm -rf "$tree"' EXIT
+
+write() { mkdir -p "$tree/$(dirname "$1")" && printf '%b' "$2" >"$tree/$1"; }  # write FILE TEXT
+passes() {
+  run_check >"$tree/said" 2>&1 && return
+  echo "the check refused a clean tree:" && cat "$tree/said" && exit 1
+}
+finds() {  # finds WORDS FILE TEXT: plants the file, expects these words, takes it out again
+  write "$2" "$3"
+  if run_check >"$tree/said" 2>&1; then echo "not found: $1 ($2)" && exit 1; fi
+  grep -qF "$1" "$tree/said" || { echo "found, but not as '$1':" && cat "$tree/said" && exit 1; }
+  rm "$tree/$2"
+}
+
+run_check() { "$here/$check.sh" "$tree"; }
+case $check in
+  includes)
+    write src/op/good.h '#include "fovea/op/tape.h"\n#include "fovea/tensor/tensor.h"\n#include <map>\n'
+    write src/kernel/good-inl.h '#include <hwy/highway.h>\n'
+    write src/kernel/good.cpp '#include <oneapi/dnnl/dnnl.h>\n#include "fovea/kernel/good-inl.h"\n'
+    write src/fovea.h '#include "fovea/task/task.h"\n'
+    write src/app/cli/good.cpp '#include "fovea/fovea.h"\n'
+    passes
+    finds 'op may not include fovea/nn/linear.h' src/op/bad.h '#include "fovea/nn/linear.h"\n'
+    finds 'op may not include fovea/nn/linear.h' src/op/bad.cpp ' # include <fovea/nn/linear.h>\n'
+    finds 'kernel may not include fovea/tensor' src/kernel/bad.h '#include "fovea/tensor/tensor.h"\n'
+    finds 'train may not include fovea/model' src/train/bad.cpp '#include "fovea/model/seq.h"\n'
+    finds 'task may not include fovea/app' src/task/bad.cpp '#include "fovea/app/cli/cli.h"\n'
+    finds 'task may not include fovea/fovea.h' src/task/bad.cpp '#include "fovea/fovea.h"\n'
+    finds 'src/op/bad.cpp:2: only src/kernel' src/op/bad.cpp '\n#include <hwy/highway.h>\n'
+    finds 'only src/kernel' src/nn/bad.cpp '#include "oneapi/dnnl/dnnl.h"\n'
+    finds 'an installed header' src/kernel/bad.h '#include <hwy/base.h>\n'
+    finds 'an installed header' src/kernel/bad.h '#include "fovea/kernel/good-inl.h"\n'
+    finds 'write the include as' src/op/bad.cpp '#include "tape.h"\n'
+    finds 'no such folder' src/op/bad.cpp '#include "fovea/ops/tape.h"\n'
+    finds 'has no place' src/misc/bad.cpp '\n'
+    ;;
+  lengths)
+    write src/op/good.cpp "$(printf '\\n%.0s' {1..500})"
+    passes
+    finds 'src/op/bad.cpp: more than' src/op/bad.cpp "$(printf '\\n%.0s' {1..501})"
+    ;;
+  format)
+    cp "$1/.clang-format" "$tree"
+    mkdir "$tree"/{tests,bench,examples}
+    write src/good.cpp 'int main() { return 0; }\n'
+    passes
+    finds 'src/bad.cpp:1' src/bad.cpp 'int main(){return 0;}\n'
+    finds 'tests/bad.h:1' tests/bad.h 'int*  x;\n'
+    ;;
+  clang_warnings)
+    run_check() { "$here/$check.sh" "$tree" "$tree/out"; }
+    write CMakeLists.txt 'cmake_minimum_required(VERSION 3.25)\nproject(small LANGUAGES CXX)
+      file(GLOB sources CONFIGURE_DEPENDS *.cpp)\nadd_compile_options(-Wall)
+      add_library(part ${sources})\nadd_executable(whole good.cpp)'
+    write good.cpp '#include "header.h"\nint main() { return 0; }\n'
+    write header.h '\n'
+    passes
+    finds 'unused variable' bad.cpp 'void bad() { int left = 1; }\n'
+    passes
+    finds 'header.h:1' header.h 'void bad() { int left = 1; }\n'
+    ;;
+  documents)
+    options=("${@:3}")
+    run_check() { "$here/$check.sh" "$tree" "$tree/out" "${options[@]}"; }
+    program='#include <fovea/base/error.h>\nint main() {'
+    finds 'show no program' docs/part.md '```cpp\nint f();\n```\n'
+    write README.md "# One\n\`\`\`cpp\n$program fovea::check(true, 1); }\n\`\`\`\n\`\`\`cpp\npart;\n\`\`\`\n"
+    passes
+    finds 'docs/bad.md:3' docs/bad.md "\`\`\`cpp\n$program return fovea::nothing; }\n\`\`\`\n"
+    finds 'bad_1 (Failed)' docs/bad.md "\`\`\`cpp\n$program return 1; }\n\`\`\`\n"
+    ;;
+  *) echo "no self-test for $check" && exit 1 ;;
+esac
