@@ -1,15 +1,17 @@
 // Linear layers on the tape, forward and backward, as a ratio to dnnl_sgemm:
 //   linear_bench [seconds per case] [only names containing this]
+#include "fovea/app/bench/race.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/tape.h"
-#include "support/race.h"
 
 int main(int argc, char** argv) {
   using namespace fovea;
   bench::Race race(argc, argv);
-  for (const auto& [rows, in, out] : {std::array<int64_t, 3>{4096, 512, 512}, {2048, 256, 1024},
-                                      {1024, 1024, 256}, {512, 128, 128}}) {
+  for (const auto& [rows, in, out] : {std::array<int64_t, 3>{4096, 512, 512},
+                                      {2048, 256, 1024},
+                                      {1024, 1024, 256},
+                                      {512, 128, 128}}) {
     const Tensor x = parameter(bench::uniform({rows, in}, 4));
     const Tensor w = parameter(bench::uniform({out, in}, 5));
     const Tensor b = parameter(bench::uniform({out}, 6)), dy = bench::uniform({rows, out}, 7);

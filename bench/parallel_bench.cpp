@@ -1,5 +1,6 @@
-// Why the threads are ours: small parallel regions one after the other, as a training step of a small
-// model has them, by parallel_for and by OpenMP with its default and with its passive waiting.
+// Why the threads are ours: small parallel regions one after the other, as a training step of a
+// small model has them, by parallel_for and by OpenMP with its default and with its passive
+// waiting.
 //   parallel_bench             compares all three (starts itself again for each)
 //   parallel_bench busy        the same beside a neighbour that keeps one core busy
 #include <spawn.h>
@@ -9,7 +10,7 @@
 #include <cmath>
 #include <thread>
 
-#include "support/race.h"
+#include "fovea/app/bench/race.h"
 
 extern char** environ;
 
@@ -69,7 +70,8 @@ int main(int argc, char** argv) {
     char self[] = "/proc/self/exe";
     char* words[] = {self, const_cast<char*>(which), nullptr};
     pid_t child = 0;
-    if (posix_spawn(&child, self, nullptr, nullptr, words, environ) == 0) waitpid(child, nullptr, 0);
+    if (posix_spawn(&child, self, nullptr, nullptr, words, environ) == 0)
+      waitpid(child, nullptr, 0);
   }
   stop = true;
   neighbour.join();

@@ -3,7 +3,6 @@
 //   recurrent_bench [seconds per case, default 2] [only names containing this]
 // Rows: name, ratio of the best rates, spread (median time over best time), rate, sgemm's rate, ms.
 // Counted are 3 x the forward pass's 2 rows G H (C + H).
-#include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 
 #include "fovea/base/parallel.h"
 #include "fovea/base/random.h"
+#include "fovea/kernel/one_thread.h"
 #include "fovea/op/recurrent.h"
 
 namespace {

@@ -1,10 +1,10 @@
 // What an op costs beside its arithmetic: a chain of 1,000 ops on 8 numbers, forward and backward.
 //   tape_bench [seconds]       prints nanoseconds an op, best of many, with the spread
 // tools/bench_tape_torch.py runs the same chain in PyTorch, in turn with this program.
+#include "fovea/app/bench/race.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/tape.h"
-#include "support/race.h"
 
 int main(int argc, char** argv) {
   using namespace fovea;

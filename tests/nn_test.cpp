@@ -7,24 +7,10 @@
 #include "fovea/nn/linear.h"
 #include "fovea/nn/norm.h"
 #include "fovea/nn/scope.h"
-#include "support/gradient.h"
+#include "support/layer.h"
 
 namespace fovea::test {
 namespace {
-
-// Gradient check of a layer with respect to all its parameters and its input.
-template <class Layer>
-double layer_error(Parameters& table, const Layer& layer, const Tensor& x) {
-  std::vector<Tensor> values{x};
-  for (auto& entry : table.entries()) values.push_back(entry.value);
-  return gradient_error(
-      [&](const std::vector<Tensor>& at) {
-        size_t i = 1;
-        for (auto& entry : table.entries()) entry.value = at[i++];
-        return layer(at[0]);
-      },
-      values);
-}
 
 TEST(Scope, NamesParametersByTheirPath) {
   Parameters table(1);

@@ -15,8 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace fovea::kernel::HWY_NAMESPACE {
 
-// Highway's Exp is not defined above 104; e^100 is infinite already. This order of operands lets NaN
-// through on x86.
+// Highway's Exp is not defined above 104; e^100 is infinite already. This order of operands lets
+// NaN through on x86.
 inline V sigmoid_of(D d, V x) {
   const V one = hn::Set(d, 1.0f);
   const V e = hn::Exp(d, hn::Min(hn::Set(d, 100.0f), hn::Neg(x)));

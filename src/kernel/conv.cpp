@@ -1,14 +1,14 @@
 // Windows are gathered into the rows of a matrix, a few hundred at a time so that they stay in
-// cache, and multiplied by the weights with sgemm. oneDNN's own convolution was no faster on this
-// layout (docs/numbers.md), and would need a cache of primitives, reordered weights and, for one
-// image, threads of its own.
+// cache, and multiplied by the weights with sgemm. oneDNN's own convolution is no faster on this
+// layout (bench/conv_bench compares them), and would need a cache of primitives, weights reordered
+// at every step, and a cut of its own to use two threads on one image.
 #include "fovea/kernel/conv.h"
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "fovea/base/parallel.h"
-#include "fovea/kernel/attention_scratch.h"
 #include "fovea/kernel/conv_walk.h"
 #include "fovea/kernel/depthwise.h"
 #include "fovea/kernel/gemm.h"
@@ -66,6 +66,13 @@ int64_t rows_at_once(int64_t depth, int64_t out) {
   return std::clamp<int64_t>((64 << 10) / std::max<int64_t>({1, depth, out}) / 16 * 16, 64, 2048);
 }
 
+// Memory of the calling thread, kept from one chunk to the next; what it gave before is void.
+float* chunk_memory(int64_t elements) {
+  thread_local std::vector<float> memory;
+  if (static_cast<int64_t>(memory.size()) < elements) memory = std::vector<float>(elements);
+  return memory.data();
+}
+
 // Weights of every group as a matrix: [depth, target / groups], or that transposed.
 struct Matrices {
   const float* data;
@@ -80,10 +87,8 @@ void multiply(const Walk& walk, int64_t groups, const Matrices& weights, const f
   const int64_t rows = rows_at_once(depth, channels);
   parallel_for(walk.positions(), rows, [&](int64_t begin, int64_t end) {
     const int64_t count = end - begin;
-    Scratch scratch(Scratch::bytes<float>(rows * depth) + Scratch::bytes<float>(rows * channels));
-    float* windows = scratch.take<float>(rows * depth);
-    float* part =
-        walk.in_order() ? target + begin * channels : scratch.take<float>(rows * channels);
+    float* windows = chunk_memory(rows * (depth + channels));
+    float* part = walk.in_order() ? target + begin * channels : windows + rows * depth;
     if (bias) {
       for (int64_t r = 0; r < count; ++r) std::copy_n(bias, channels, part + r * channels);
     }
@@ -182,8 +187,7 @@ void conv_grad_weight(const Conv& c, float* dw, const float* dy, const float* x,
   parallel_for(c.positions(), part, [&](int64_t begin, int64_t end) {
     float* sum = room + begin / part * c.weights();
     if (is_depthwise(c)) return depthwise_grad_weight(walk, sum, dy, x, begin, end);
-    Scratch scratch(Scratch::bytes<float>(rows * depth));
-    float* windows = scratch.take<float>(rows * depth);
+    float* windows = chunk_memory(rows * depth);
     for (int64_t from = begin; from < end; from += rows) {
       const int64_t to = std::min(from + rows, end);
       for (int64_t group = 0; group < c.groups; ++group) {

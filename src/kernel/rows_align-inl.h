@@ -84,14 +84,17 @@ struct Entmax {
   }
 };
 
-// On z = (alpha - 1) (s - max s): the weights are max(z - t, 0)^(1 / (alpha - 1)) with the t in [-1, 0]
-// at which they sum to 1. That sum is convex and falling in t, so Newton's method from t = -1 climbs to
-// it without ever passing it, and needs neither a sort nor a bracket.
+// On z = (alpha - 1) (s - max s): the weights are max(z - t, 0)^(1 / (alpha - 1)) with the t in
+// [-1, 0] at which they sum to 1. That sum is convex and falling in t, so Newton's method from t =
+// -1 climbs to it without ever passing it, and needs neither a sort nor a bracket.
 template <Entmax::Kind kind>
 HWY_NOINLINE void entmax_row_as(const Entmax& e, float* s, int64_t n) {
   const D d;
   const float top = max_of(s, n);
-  if (top == minus_infinity) return std::fill_n(s, n, 0.0f);
+  if (top == minus_infinity) {
+    std::fill_n(s, n, 0.0f);
+    return;
+  }
   const V shift = hn::Set(d, top), factor = hn::Set(d, e.alpha - 1), zero = hn::Zero(d);
   for (int64_t j = 0; j < n; j += lanes) {
     hn::Store(hn::Mul(factor, hn::Sub(hn::Load(d, s + j), shift)), d, s + j);
@@ -127,9 +130,12 @@ HWY_NOINLINE void entmax_row_as(const Entmax& e, float* s, int64_t n) {
 inline void entmax_row(float alpha, float* s, int64_t n) {
   const Entmax e(alpha);
   switch (e.kind) {
-    case Entmax::sparsemax: return entmax_row_as<Entmax::sparsemax>(e, s, n);
-    case Entmax::half: return entmax_row_as<Entmax::half>(e, s, n);
-    case Entmax::any: return entmax_row_as<Entmax::any>(e, s, n);
+    case Entmax::sparsemax:
+      return entmax_row_as<Entmax::sparsemax>(e, s, n);
+    case Entmax::half:
+      return entmax_row_as<Entmax::half>(e, s, n);
+    case Entmax::any:
+      return entmax_row_as<Entmax::any>(e, s, n);
   }
 }
 
@@ -190,9 +196,12 @@ HWY_NOINLINE void entmax_row_grad_as(const Entmax& e, const AlignGradient& row) 
 inline void entmax_row_grad(float alpha, const AlignGradient& row) {
   const Entmax e(alpha);
   switch (e.kind) {
-    case Entmax::sparsemax: return entmax_row_grad_as<Entmax::sparsemax>(e, row);
-    case Entmax::half: return entmax_row_grad_as<Entmax::half>(e, row);
-    case Entmax::any: return entmax_row_grad_as<Entmax::any>(e, row);
+    case Entmax::sparsemax:
+      return entmax_row_grad_as<Entmax::sparsemax>(e, row);
+    case Entmax::half:
+      return entmax_row_grad_as<Entmax::half>(e, row);
+    case Entmax::any:
+      return entmax_row_grad_as<Entmax::any>(e, row);
   }
 }
 

@@ -45,6 +45,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Print the version, instruction set and threads");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
+  add_bench(app, argv);
+  add_list(app);
   add_train(app);
   std::vector<std::string> words(argv + 1, argv + argc);
   try {

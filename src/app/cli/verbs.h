@@ -15,6 +15,9 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-void add_train(CLI::App& app);  // fovea train TASK
+// Measuring starts the program again, so it needs its words.
+void add_bench(CLI::App& app, char** argv);  // fovea bench WHAT
+void add_list(CLI::App& app);                // fovea list
+void add_train(CLI::App& app);               // fovea train TASK
 
 }  // namespace fovea::cli

@@ -16,6 +16,10 @@ enum class Cell { rnn, gru, lstm };
 
 constexpr int64_t gates_of(Cell cell) { return cell == Cell::rnn ? 1 : cell == Cell::gru ? 3 : 4; }
 
+// From one row of n numbers to the next, an odd number of cache lines: where rows are a large power
+// of two apart, matrix products fall to half their speed.
+constexpr int64_t odd_lines(int64_t n) { return ((n + 15) / 16 | 1) * 16; }
+
 // B sequences whose rows stand one after the other.
 struct Recurrence {
   Cell cell;
@@ -28,9 +32,8 @@ struct Recurrence {
   int64_t row(int64_t b, int64_t t) const {
     return reverse ? offsets[b + 1] - 1 - t : offsets[b] + t;
   }
-  // From one row of gates to the next: an odd number of cache lines, because with rows a power of
-  // two apart the products over many rows fall to half their speed.
-  int64_t stride() const { return ((gates_of(cell) * H + 15) / 16 | 1) * 16; }
+  // From one row of gates to the next.
+  int64_t stride() const { return odd_lines(gates_of(cell) * H); }
 };
 
 // One step of one sequence. Each points to a row.

@@ -1,0 +1,100 @@
+// fovea list: every mechanism, from the catalogue.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "fovea/app/cli/verbs.h"
+#include "fovea/attention/catalog.h"
+
+namespace fovea::cli {
+namespace {
+
+const char* kind_of(const Entry& entry) {
+  return entry.kind == Entry::Kind::score ? "score" : "alignment";
+}
+
+std::string option_text(const Entry& entry) {
+  const MechanismOptions defaults;
+  std::string text;
+  for (const std::string& name : entry.options) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name,
+                        mechanism_fields().get(defaults, name));
+  }
+  return text;
+}
+
+void print_json() {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Entry& entry : catalog()) {
+    nlohmann::json options = nlohmann::json::array(), laws = nlohmann::json::array();
+    for (const auto& field : mechanism_fields().list()) {
+      if (std::ranges::find(entry.options, field.name) == entry.options.end()) continue;
+      options.push_back({{"name", field.name},
+                         {"default", mechanism_fields().get({}, field.name)},
+                         {"help", field.help}});
+    }
+    for (Law law : entry.laws) laws.push_back(name_of(law));
+    list.push_back({{"id", entry.id},
+                    {"name", entry.name},
+                    {"kind", kind_of(entry)},
+                    {"title", entry.title},
+                    {"paper", entry.paper},
+                    {"equation", entry.equation},
+                    {"options", options},
+                    {"laws", laws}});
+  }
+  fmt::print("{}\n", list.dump(2));
+}
+
+void print_text() {
+  std::string kind;
+  for (const Entry& entry : catalog()) {
+    if (kind != kind_of(entry)) {
+      fmt::print("{}{}s\n", kind.empty() ? "" : "\n", kind_of(entry));
+      kind = kind_of(entry);
+    }
+    const std::string options = option_text(entry);
+    fmt::print("  {:<18} {:<4} {}\n", entry.name, entry.id, entry.title);
+    fmt::print("      {}\n", entry.equation);
+    fmt::print("      {}{}{}\n", entry.paper, options.empty() ? "" : "; ", options);
+  }
+}
+
+// The page docs/mechanisms.md.
+void print_markdown() {
+  fmt::print("# Mechanisms\n\nMade from the catalogue by `fovea list --markdown`.\n");
+  for (auto kind : {Entry::Kind::score, Entry::Kind::alignment}) {
+    fmt::print(
+        "\n## {}\n\n| name | what | equation | paper | options | laws "
+        "|\n|---|---|---|---|---|---|\n",
+        kind == Entry::Kind::score ? "Scores" : "Alignments");
+    for (const Entry& entry : catalog()) {
+      if (entry.kind != kind) continue;
+      std::string laws;
+      for (Law law : entry.laws)
+        laws += fmt::format("{}{}", laws.empty() ? "" : ", ", name_of(law));
+      std::string equation;
+      for (char c : entry.equation) {
+        if (c == '|') equation += '\\';  // else it would end the cell
+        equation += c;
+      }
+      fmt::print("| `{}` | {} {} | {} | {} | {} | {} |\n", entry.name, entry.id, entry.title,
+                 equation, entry.paper, option_text(entry), laws);
+    }
+  }
+}
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  auto* verb = app.add_subcommand("list", "Mechanisms, with their equations and options");
+  auto form = std::make_shared<std::pair<bool, bool>>(false, false);
+  verb->add_flag("--json", form->first, "Print as JSON");
+  verb->add_flag("--markdown", form->second, "Print the page docs/mechanisms.md");
+  verb->callback([form] {
+    form->first ? print_json() : form->second ? print_markdown() : print_text();
+  });
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,38 @@
+// Keys and values that attention keeps between decoding steps.
+#pragma once
+
+#include "fovea/attention/pattern.h"
+#include "fovea/tensor/tensor.h"
+
+namespace fovea {
+
+// Arrays with room behind the last key, which doubles when it is full: a step copies its own keys
+// and values alone. While a tape lives, appending is recorded on it and copies all.
+class KeyValueCache {
+ public:
+  int64_t length() const { return length_; }
+  // k [B, m, Hk, Dk], v [B, m, Hk, Dv]
+  void append(const Tensor& k, const Tensor& v);
+  // Entry b of the batch becomes what entry rows[b] was (int32): beam search keeps some hypotheses,
+  // and some of them twice.
+  void select(const Tensor& rows);
+
+  // Exactly what was appended, [B, length, Hk, D]; copied when there is room behind it.
+  Tensor keys() const;
+  Tensor values() const;
+
+  // What was appended and zeros behind it, [B, room, Hk, D], without copying: for an attention that
+  // takes the pattern first_keys(who, length).
+  const Tensor& stored_keys() const { return keys_; }
+  const Tensor& stored_values() const { return values_; }
+  int64_t room() const { return keys_.empty() ? 0 : keys_.dim(1); }
+
+ private:
+  Tensor keys_, values_;
+  int64_t length_ = 0;
+};
+
+// `who` as it is for n keys, where more than n lie in memory.
+Pattern first_keys(const Pattern& who, int64_t n);
+
+}  // namespace fovea

@@ -1,0 +1,73 @@
+// What every attention takes and gives. Three steps, each a choice of its own:
+//   score e_ij = score(q_i, k_j)  ->  align a_i = align(e_i)  ->  read c_i = sum_j a_ij v_j
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fovea/attention/pattern.h"
+#include "fovea/base/random.h"
+#include "fovea/kernel/attention_rows.h"
+#include "fovea/tensor/tensor.h"
+
+namespace fovea {
+
+// What to keep of the weights. The context has the same bits whatever is asked.
+struct Capture {
+  enum class What {
+    nothing,
+    rows,     // exact weights of chosen queries
+    summary,  // per query its heaviest keys and entropy, and a pooled map: O(n) memory
+  };
+  What what = What::nothing;
+  std::vector<int32_t> queries{};  // rows: which; empty is all
+  int64_t top = 8;                 // summary: heaviest keys a query, at most 32
+  int64_t map_rows = 64, map_cols = 64;
+};
+
+// Weights as they were asked for; what was not asked for is empty. They are those before dropout.
+struct Weights {
+  Tensor rows;         // [B, H, queries asked for, Tk]
+  Tensor top_keys;     // int32 [B, H, Tq, top], heaviest first, -1 where there are fewer
+  Tensor top_weights;  // [B, H, Tq, top]
+  Tensor entropy;      // [B, H, Tq], in nats
+  Tensor lse;          // [B, H, Tq]: log sum exp of the scores
+  Tensor map;  // [B, H, map_rows, map_cols]: mean weight of a block of keys for a block of queries
+};
+
+struct AttentionInputs {
+  Tensor q;  // [B, Tq, H, Dq]
+  Tensor k;  // [B, Tk, Hk, Dk]; H is a multiple of Hk: query heads share key heads in equal groups
+  Tensor v;  // [B, Tk, Hk, Dv]
+  Pattern who{};
+  Tensor bias{};             // added to the scores; broadcasts to [B, H, Tq, Tk]; has a gradient
+  double dropout = 0;        // of weights, while a tape lives
+  Random* random = nullptr;  // needed by dropout and by alignments that draw
+  Capture capture{};
+  std::string name{};  // what a Recorder calls the map
+};
+
+struct AttentionOutput {
+  Tensor context;  // [B, Tq, H, Dv]
+  Weights weights;
+  // Alignments that draw (hard, reinforced): the log-probability of what was drawn, [B, Tq, H], for
+  // the REINFORCE term of a loss.
+  Tensor log_probability;
+};
+
+// How a score is applied after the product of queries and keys.
+using kernel::ScoreMap;
+
+// What every score comes down to, once its own parameters have been applied to queries and keys:
+//   e_ij = map(scale q_i . k_j),   with `w`:   e_ij = w . act(q_i + k_j),   or   e_ij = -|q_i -
+//   k_j|
+struct ScoreForm {
+  Tensor q, k;  // [B, T, H or Hk, D], equally wide
+  double scale = 1;
+  ScoreMap map = ScoreMap::none;
+  Tensor w{};  // [D]: an additive score; map is then its act
+};
+using Score = std::function<ScoreForm(const Tensor& q, const Tensor& k)>;
+
+}  // namespace fovea

@@ -1,0 +1,142 @@
+#include "fovea/attention/multihead.h"
+
+#include "fovea/attention/engine.h"
+#include "fovea/op/elementwise.h"
+#include "fovea/op/shape.h"
+
+namespace fovea {
+namespace {
+
+MultiHeadOptions filled_in(MultiHeadOptions o, int64_t d_model) {
+  check(o.heads >= 1, "multi-head: needs at least one head, got ", o.heads);
+  if (o.d_head == 0) {
+    check(d_model % o.heads == 0, "multi-head: a width of ", d_model, " cannot be split over ",
+          o.heads, " heads; give d_head");
+    o.d_head = d_model / o.heads;
+  }
+  if (o.key_heads == 0) o.key_heads = o.heads;
+  check(o.key_heads >= 1 && o.heads % o.key_heads == 0, "multi-head: ", o.heads,
+        " heads cannot share ", o.key_heads, " key heads in equal groups");
+  if (o.d_memory == 0) o.d_memory = d_model;
+  return o;
+}
+
+Linear projection(Scope s, int64_t in, int64_t out, bool bias) {
+  return {s, in, out, {.bias = bias}};
+}
+
+void check_width(const char* what, const Tensor& x, int64_t width) {
+  check(x.rank() == 3 && x.dim(2) == width, "multi-head: ", what, " must be [B, T, ", width,
+        "], got ", x.shape());
+}
+
+}  // namespace
+
+MultiHead::MultiHead(Scope s, int64_t d_model, const MultiHeadOptions& given)
+    : options(filled_in(given, d_model)),
+      query(projection(s / "query", d_model, options.heads * options.d_head, options.bias)),
+      key(projection(s / "key", options.d_memory, options.key_heads * options.d_head,
+                     options.bias)),
+      value(projection(s / "value", options.d_memory, options.key_heads * options.d_head,
+                       options.bias)),
+      out(projection(s / "out", options.heads * options.d_head, d_model, options.bias)) {
+  const int64_t d = options.d_head;
+  score_ = options.score ? options.score(s / "score", d, d) : scaled_score();
+  if (options.align) align_ = options.align(s / "align", d);
+  if (options.positions) positions_ = options.positions(s / "positions", options.heads, d);
+}
+
+Tensor MultiHead::split(const Linear& part, const Tensor& x, int64_t n) const {
+  return reshape(part(x), {x.dim(0), x.dim(1), n, options.d_head});
+}
+
+Tensor MultiHead::queries(const Inputs& in, int64_t offset) const {
+  check_width("x", in.x, query.weight.dim(1));
+  const Tensor q = split(query, in.x, options.heads);
+  return positions_.turn ? positions_.turn(q, offset) : q;
+}
+
+Tensor MultiHead::keys(const Tensor& memory, int64_t offset) const {
+  check_width("the memory", memory, options.d_memory);
+  const Tensor k = split(key, memory, options.key_heads);
+  return positions_.turn ? positions_.turn(k, offset) : k;
+}
+
+Tensor MultiHead::bias(const Inputs& in, const Tensor& q, int64_t n, int64_t offset) const {
+  if (!positions_.bias) return in.bias;
+  const Tensor b = positions_.bias(q, n, offset);
+  return in.bias.empty() ? b : b + in.bias;
+}
+
+MultiHead::Output MultiHead::operator()(const Inputs& in) const {
+  const Tensor& memory = in.memory.empty() ? in.x : in.memory;
+  const Tensor& values = in.values.empty() ? memory : in.values;
+  check_width("the values", values, options.d_memory);
+  const Tensor q = queries(in, in.offset), k = keys(memory, 0);
+  return finish({.q = q,
+                 .k = k,
+                 .v = split(value, values, options.key_heads),
+                 .who = in.who,
+                 .bias = bias(in, q, k.dim(1), in.offset),
+                 .dropout = options.dropout,
+                 .random = in.random,
+                 .capture = in.capture});
+}
+
+MultiHead::Output MultiHead::step(const Inputs& in, KeyValueCache& cache) const {
+  check(in.memory.empty() && in.values.empty(),
+        "multi-head: a step is self-attention; to look at a memory use remember() and read()");
+  check_width("x", in.x, options.d_memory);
+  const int64_t offset = cache.length();
+  const Tensor q = queries(in, offset);
+  cache.append(keys(in.x, offset), split(value, in.x, options.key_heads));
+  return look(in, q, offset, cache);
+}
+
+void MultiHead::remember(const Tensor& memory, KeyValueCache& cache) const {
+  const Tensor k = keys(memory, cache.length());
+  cache.append(k, split(value, memory, options.key_heads));
+}
+
+MultiHead::Output MultiHead::read(const Inputs& in, const KeyValueCache& cache) const {
+  check(in.memory.empty() && in.values.empty() && cache.length() > 0,
+        "multi-head: read() looks at what remember() put into the cache, and at nothing else");
+  return look(in, queries(in, in.offset), in.offset, cache);
+}
+
+MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t offset,
+                                  const KeyValueCache& cache) const {
+  const int64_t n = cache.length();
+  AttentionInputs a{.q = q,
+                    .k = cache.stored_keys(),
+                    .v = cache.stored_values(),
+                    .who = in.who,
+                    .bias = bias(in, q, n, offset),
+                    .dropout = options.dropout,
+                    .random = in.random,
+                    .capture = in.capture};
+  if (cache.room() == n) return finish(a);
+  // The plain product can leave out the room behind the keys; scores and alignments that look at
+  // the number of keys, and whoever looks at the weights, get exactly the keys there are.
+  const bool may_leave_out =
+      !options.score && !options.align && in.capture.what == Capture::What::nothing;
+  if (may_leave_out) {
+    a.who = first_keys(in.who, n);
+    if (!a.bias.empty() && a.bias.dim(-1) != 1) {
+      check(a.bias.dim(-1) == n, "multi-head: a bias ", a.bias.shape(), " for ", n, " keys");
+      a.bias = pad(a.bias, -1, 0, cache.room() - n);
+    }
+  } else {
+    a.k = cache.keys();
+    a.v = cache.values();
+  }
+  return finish(a);
+}
+
+MultiHead::Output MultiHead::finish(const AttentionInputs& in) const {
+  const AttentionOutput o = attend(in, score_, align_);
+  const Tensor& c = o.context;
+  return {out(reshape(c, {c.dim(0), c.dim(1), c.dim(2) * c.dim(3)})), o.weights, o.log_probability};
+}
+
+}  // namespace fovea

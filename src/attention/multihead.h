@@ -1,0 +1,75 @@
+// Multi-head attention: Vaswani et al., "Attention Is All You Need", 2017; with fewer key heads
+// than heads it is grouped-query attention: Ainslie et al., "GQA", 2023.
+//   head_i = attention(x W_i^Q, m W_i^K, m W_i^V)     y = concat(head_1 ... head_H) W^O
+// over an input x and a memory m: m = x is self-attention, anything else cross-attention.
+#pragma once
+
+#include "fovea/attention/cache.h"
+#include "fovea/attention/factory.h"
+#include "fovea/attention/position/positions.h"
+#include "fovea/nn/linear.h"
+
+namespace fovea {
+
+struct MultiHeadOptions {
+  int64_t heads = 8;
+  int64_t key_heads = 0;         // 0: as many as heads; otherwise a divisor of them
+  int64_t d_head = 0;            // 0: d_model / heads
+  int64_t d_memory = 0;          // width of what keys and values are made from; 0: d_model
+  bool bias = true;              // in the four projections
+  double dropout = 0;            // of the weights, while a tape lives
+  ScoreFactory score{};          // null: the scaled product; parameters are shared by the heads
+  AlignmentFactory align{};      // null: softmax
+  PositionsFactory positions{};  // null: none
+};
+
+// MultiHead attention(s / "self", 512, {.heads = 8});
+// Tensor y = attention({.x = x, .who = causal()}).y;
+struct MultiHead {
+  MultiHead(Scope s, int64_t d_model, const MultiHeadOptions& options = {});
+
+  struct Inputs {
+    Tensor x;         // [B, Tq, d_model]
+    Tensor memory{};  // [B, Tk, d_memory]; empty: x
+    Tensor values{};  // [B, Tk, d_memory], where values are made from something else than keys
+    Pattern who{};
+    Tensor bias{};             // as in AttentionInputs
+    int64_t offset = 0;        // x's first row stands where row `offset` of the memory does
+    Random* random = nullptr;  // needed by dropout and by alignments that draw
+    Capture capture{};
+  };
+  struct Output {
+    Tensor y;  // [B, Tq, d_model]
+    Weights weights;
+    Tensor log_probability;  // as in AttentionOutput
+  };
+  Output operator()(const Inputs& in) const;
+
+  // Self-attention, some steps on: the keys and values of x join those of all steps before, and x
+  // looks at them all. The pattern is about the queries of x and all keys so far: with more than
+  // one row in x, say causal_lower_right() or window_lower_right(). Steps are as good as the whole
+  // sequence at once.
+  Output step(const Inputs& in, KeyValueCache& cache) const;
+
+  // Cross-attention in a decoder: the memory's keys and values are made once, then every step reads
+  // them.
+  void remember(const Tensor& memory, KeyValueCache& cache) const;
+  Output read(const Inputs& in, const KeyValueCache& cache) const;
+
+  MultiHeadOptions options;
+  Linear query, key, value, out;
+
+ private:
+  Tensor queries(const Inputs& in, int64_t offset) const;              // [B, Tq, H, d_head]
+  Tensor keys(const Tensor& memory, int64_t offset) const;             // [B, Tk, Hk, d_head]
+  Tensor split(const Linear& part, const Tensor& x, int64_t n) const;  // [B, T, n, d_head]
+  Tensor bias(const Inputs& in, const Tensor& q, int64_t n, int64_t offset) const;
+  Output look(const Inputs& in, const Tensor& q, int64_t offset, const KeyValueCache& cache) const;
+  Output finish(const AttentionInputs& in) const;
+
+  Score score_;
+  Alignment align_;
+  Positions positions_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,34 @@
+// Relative positions, a learned bias for each bucket of distances: Raffel et al., "Exploring the
+// Limits of Transfer Learning with a Unified Text-to-Text Transformer" (T5), 2020.
+//   e_ij += b_bucket(j - i)
+// Half of the buckets hold one distance each; the rest grow logarithmically up to `longest`, and
+// the last takes all beyond. In both directions, keys before and after the query have half of them
+// each; with causal, keys after it share the bucket of distance 0.
+#pragma once
+
+#include "fovea/attention/position/positions.h"
+
+namespace fovea {
+
+struct T5Options {
+  int64_t buckets = 32;
+  int64_t longest = 128;
+  bool causal = false;
+};
+
+// The bucket of a key that stands `distance` = j - i after its query.
+int64_t t5_bucket(int64_t distance, const T5Options& options = {});
+
+struct T5Position {
+  const Tensor& weight;  // [buckets, heads]
+  T5Options options;
+
+  T5Position(Scope s, int64_t heads, const T5Options& options = {});
+
+  // [1, heads, Tq, Tk]; query i stands where key i + offset does.
+  Tensor bias(int64_t Tq, int64_t Tk, int64_t offset = 0) const;
+};
+
+PositionsFactory t5_positions(const T5Options& options = {});
+
+}  // namespace fovea

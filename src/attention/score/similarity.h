@@ -1,0 +1,16 @@
+// Similarity scores.
+//   cosine:     e = beta cos(q, k), beta learned or given       Graves, Wayne, Danihelka 2014
+//   euclidean:  e = -|q - k|
+//   kernel:     e = -|(q - k) w|^2 / 2, w learned or given      Nadaraya 1964, Watson 1964
+#pragma once
+
+#include "fovea/attention/contract.h"
+#include "fovea/nn/scope.h"
+
+namespace fovea {
+
+Score cosine_score(Scope s, double beta = 1, bool learn_beta = true);
+Score euclidean_score();
+Score kernel_score(Scope s, int64_t d, double w = 1, bool learn_w = true);
+
+}  // namespace fovea

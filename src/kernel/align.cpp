@@ -1,0 +1,32 @@
+#include "fovea/kernel/align.h"
+
+#include <vector>
+
+#include "fovea/base/parallel.h"
+#include "fovea/kernel/grain.h"
+
+namespace fovea::kernel {
+
+template <class T>
+void entmax(T* p, const T* z, int64_t rows, int64_t cols, double alpha) {
+  parallel_for(rows, row_grain(heavy_grain / 4, cols), [=](int64_t begin, int64_t end) {
+    static thread_local std::vector<T> room;
+    if (static_cast<int64_t>(room.size()) < cols) room.resize(cols);
+    naive::entmax(p + begin * cols, z + begin * cols, end - begin, cols, alpha, room.data());
+  });
+}
+
+template <class T>
+void entmax_grad(T* dz, const T* dp, const T* p, int64_t rows, int64_t cols, double alpha) {
+  parallel_for(rows, row_grain(heavy_grain, cols), [=](int64_t begin, int64_t end) {
+    const int64_t at = begin * cols;
+    naive::entmax_grad(dz + at, dp + at, p + at, end - begin, cols, alpha);
+  });
+}
+
+template void entmax(float*, const float*, int64_t, int64_t, double);
+template void entmax(double*, const double*, int64_t, int64_t, double);
+template void entmax_grad(float*, const float*, const float*, int64_t, int64_t, double);
+template void entmax_grad(double*, const double*, const double*, int64_t, int64_t, double);
+
+}  // namespace fovea::kernel

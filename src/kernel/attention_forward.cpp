@@ -1,0 +1,281 @@
+#include <cmath>
+#include <vector>
+
+#include "fovea/base/parallel.h"
+#include "fovea/kernel/attention.h"
+#include "fovea/kernel/naive/attention.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fovea/kernel/attention_forward.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "fovea/kernel/attention-inl.h"
+#include "fovea/kernel/attention_summary-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea::kernel::HWY_NAMESPACE {
+
+constexpr int64_t key_block = 256;  // keys packed at a time: K and V of it stay in the L2 cache
+constexpr int64_t score_stride = key_block + 16;  // not a power of two: rows fall in different sets
+constexpr int64_t most_rows = 1024;               // queries that share one packing of the keys
+
+// Queries a chunk takes: many to share packed keys, few enough that every thread gets some, and
+// nearly as many in the last chunk of a head as in the others.
+inline int64_t rows_per_chunk(const AttentionInputs<float>& in) {
+  const int64_t most = std::clamp<int64_t>(in.B * in.H * in.Tq / 16, 96, most_rows);
+  const int64_t chunks = (in.Tq + most - 1) / most;
+  return round_up((in.Tq + chunks - 1) / chunks, strip);
+}
+
+struct ForwardChunk {
+  const AttentionInputs<float>& in;
+  int64_t b, h, first, rows;  // queries [first, first + rows)
+  float *keys, *values;       // one packed block
+  float* q;                   // [rows up to whole strips, q_stride], scaled
+  float* sum;                 // [rows up to whole strips, v_stride], out before it is normalised
+  float *top, *total;         // running maximum and sum of exponentials of every row
+  float* scores;              // [strip, score_stride]
+  int64_t q_stride, v_stride;
+  SummaryRows seen;
+
+  static int64_t bytes(const AttentionInputs<float>& in, int64_t rows,
+                       const AttentionSummary<float>* summary) {
+    const int64_t padded = round_up(rows, strip), v_stride = round_up(in.Dv, panel);
+    return Scratch::bytes<float>(key_block * in.D) + Scratch::bytes<float>(key_block * v_stride) +
+           Scratch::bytes<float>(padded * round_up(in.D, 16)) +
+           Scratch::bytes<float>(padded * v_stride) + 2 * Scratch::bytes<float>(padded) +
+           Scratch::bytes<float>(strip * score_stride) +
+           (summary ? SummaryRows::bytes(*summary, rows) : 0);
+  }
+
+  ForwardChunk(const AttentionInputs<float>& inputs, int64_t b_, int64_t h_, int64_t first_,
+               int64_t rows_, const AttentionSummary<float>* summary, Scratch& scratch)
+      : in(inputs), b(b_), h(h_), first(first_), rows(rows_) {
+    const int64_t padded = round_up(rows, strip);
+    q_stride = round_up(in.D, 16);
+    v_stride = round_up(in.Dv, panel);
+    keys = scratch.take<float>(key_block * in.D);
+    values = scratch.take<float>(key_block * v_stride);
+    q = scratch.take<float>(padded * q_stride);
+    sum = scratch.take<float>(padded * v_stride);
+    top = scratch.take<float>(padded);
+    total = scratch.take<float>(padded);
+    scores = scratch.take<float>(strip * score_stride);
+    if (summary) seen = SummaryRows(*summary, rows, in.Tk, scratch);
+    std::fill_n(sum, padded * v_stride, 0.0f);
+    std::fill_n(top, padded, floor_score);
+    std::fill_n(total, padded, 0.0f);
+    const float* from = in.q.at(b, h) + first * in.q.row;
+    for (int64_t r = 0; r < rows; ++r) {
+      if (r + rows_ahead < rows) prefetch_row(from + (r + rows_ahead) * in.q.row, in.D);
+      copy_row(q + r * q_stride, from + r * in.q.row, in.D, in.scale * log2_e, in.D);
+    }
+    for (int64_t r = rows; r < padded; ++r) std::fill_n(q + r * q_stride, in.D, 0.0f);
+  }
+
+  Reach reach(int64_t from, int64_t to) const {
+    Reach it;
+    for (int64_t r = from; r < std::min(to, rows); ++r) {
+      it.add(in.lo(b, h, first + r), in.hi(b, h, first + r));
+    }
+    return it;
+  }
+};
+
+// One strip of queries against the packed keys [j0, j1): scores, alignment, read.
+inline void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1,
+                          uint32_t threshold) {
+  const AttentionInputs<float>& in = at.in;
+  const Reach reach = at.reach(r0, r0 + strip);
+  const int64_t from = std::max(reach.lo, j0), to = std::min(reach.hi, j1);
+  if (from >= to) return;
+  // Whole panels are computed, but only the keys [from, to) are ever read from V: what lies past a
+  // sequence's end may be anything.
+  const int64_t p0 = (from - j0) / panel * panel, p1 = round_up(to - j0, panel);
+  for (int64_t p = p0; p < p1; p += panel) {
+    multiply_block<2, false, false>(in.D, at.q + r0 * at.q_stride, at.q_stride, at.keys + p * in.D,
+                                    at.scores + p, score_stride);
+  }
+  const int64_t count = std::min<int64_t>(strip, at.rows - r0), n = p1 - p0;
+  const bool whole = reach.all_lo <= j0 + p0 && reach.all_hi >= j0 + p1;
+  const bool noted = at.seen.to != nullptr;
+  const int64_t first_bin = noted ? (j0 + p0) * at.seen.to->map_cols / in.Tk : 0;
+  for (int64_t r = 0; r < count; ++r) {
+    float* s = at.scores + r * score_stride + p0;
+    const int64_t i = at.first + r0 + r, first_key = j0 + p0;
+    if (!whole || in.bias || in.mask) {
+      const int64_t lo = std::clamp(in.lo(at.b, at.h, i), first_key, first_key + n);
+      const int64_t hi = std::clamp(in.hi(at.b, at.h, i), lo, first_key + n);
+      if (in.bias || in.mask) {
+        add_bias_and_mask(in, at.b, at.h, i, lo, hi, s + (lo - first_key));
+      }
+      std::fill(s, s + (lo - first_key), minus_infinity);
+      std::fill(s + (hi - first_key), s + n, minus_infinity);
+    }
+    if (in.align == Align::sigmoid) {
+      if (noted) at.seen.note_scores(r0 + r, s, n, first_key, row_maximum(s, n));
+      squash(s, n);
+    } else {
+      float& top = at.top[r0 + r];
+      float& total = at.total[r0 + r];
+      const float most = row_maximum(s, n);
+      if (noted) at.seen.note_scores(r0 + r, s, n, first_key, most);
+      if (most > top) {
+        if (total > 0) {
+          const float shrink = std::exp2(top - most);
+          if (noted) at.seen.rescale(r0 + r, shrink, most - top, total);
+          total *= shrink;
+          float* sum = at.sum + (r0 + r) * at.v_stride;
+          map1(TimesScalar{shrink}, sum, sum, at.v_stride);
+        }
+        top = most;
+      }
+      total += noted ? exponentiate<true>(s, n, top, at.seen.log_sum + r0 + r)
+                     : exponentiate<false>(s, n, top);
+    }
+    if (noted)
+      at.seen.note_weights(r0 + r, s, first_key, std::min(first_key + n, in.Tk), first_bin);
+    if (threshold) {
+      const uint32_t key = dropout_row_key(in.dropout.seed, at.b * in.H + at.h, i);
+      drop(s, n, key, first_key, threshold);
+    }
+  }
+  multiply_strip<false, true>(to - from, at.scores + (from - j0), score_stride,
+                              at.values + (from - j0) * panel, key_block * panel, in.Dv,
+                              at.sum + r0 * at.v_stride, at.v_stride);
+}
+
+// Normalises the rows and writes them out.
+inline void finish_rows(const ForwardChunk& at, HeadView<float> out, float* lse, float* map) {
+  const AttentionInputs<float>& in = at.in;
+  const float kept = 1 / (1 - in.dropout.rate);
+  float* to = out.at(at.b, at.h) + at.first * out.row;
+  for (int64_t r = 0; r < at.rows; ++r) {
+    float factor = kept;
+    if (in.align == Align::softmax) {
+      const float total = at.total[r];
+      factor = total == 0 ? 0 : kept / total;
+      lse[(at.b * in.H + at.h) * in.Tq + at.first + r] =
+          total == 0 ? minus_infinity : (at.top[r] + std::log2(total)) * ln_2;
+    }
+    if (at.seen.to) {
+      const MapRow row(at.first + r, at.seen.to->map_rows, in.Tq);
+      const int64_t above = MapRow(at.first, at.seen.to->map_rows, in.Tq).at;
+      at.seen.finish(in, r, (at.b * in.H + at.h) * in.Tq + at.first + r, at.top[r], at.total[r],
+                     map + (row.at - above) * at.seen.to->map_cols,
+                     1 / static_cast<float>(row.end - row.begin));
+    }
+    copy_row(to + r * out.row, at.sum + r * at.v_stride, in.Dv, factor, in.Dv);
+  }
+}
+
+// Where a thread's next piece of work begins, to be fetched while it does this one.
+struct Ahead {
+  const float *k = nullptr, *v = nullptr;
+};
+
+HWY_NOINLINE void forward_chunk(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+                                const AttentionSummary<float>* summary, float* map, int64_t b,
+                                int64_t h, int64_t first, int64_t rows, const Ahead& ahead) {
+  Scratch scratch(ForwardChunk::bytes(in, rows, summary));
+  const ForwardChunk at(in, b, h, first, rows, summary, scratch);
+  const Reach reach = at.reach(0, rows);
+  const float* k = in.k.at(b, in.key_head(h));
+  const float* v = in.v.at(b, in.key_head(h));
+  const uint32_t threshold = dropout_threshold(in.dropout.rate);
+  const int64_t strips = (rows + strip - 1) / strip;
+  const int64_t begin = reach.empty() ? 0 : reach.lo / key_block * key_block;
+  for (int64_t j0 = begin; j0 < reach.hi; j0 += key_block) {
+    const int64_t j1 = std::min(j0 + key_block, in.Tk);
+    pack_across(at.keys, k + j0 * in.k.row, in.k.row, j1 - j0, in.D, 1);
+    pack_along(at.values, key_block, v + j0 * in.v.row, in.v.row, j1 - j0, in.Dv, 1);
+    const bool more = j1 < reach.hi;
+    const float* next_k = more ? k + j1 * in.k.row : ahead.k;
+    const float* next_v = more ? v + j1 * in.v.row : ahead.v;
+    const int64_t next = more ? std::min(key_block, in.Tk - j1) : std::min(key_block, in.Tk);
+    for (int64_t r = 0; r < rows; r += strip) {
+      if (next_k) prefetch_share(next_k, in.k.row, next, in.D, r / strip, strips);
+      if (next_v) prefetch_share(next_v, in.v.row, next, in.Dv, r / strip, strips);
+      forward_strip(at, r, j0, j1, threshold);
+    }
+  }
+  finish_rows(at, out, lse, map);
+}
+
+// The rows of the map that a chunk touches may belong to its neighbours too, so each chunk keeps
+// its own, and they are added up in order.
+struct MapParts {
+  int64_t rows = 0, cols = 0;  // of one chunk
+  float* data = nullptr;
+
+  float* of(int64_t chunk) const { return data + chunk * rows * cols; }
+  void join(const AttentionSummary<float>& to, int64_t Tq, int64_t heads, int64_t blocks,
+            int64_t chunk_rows) const {
+    std::fill_n(to.map, heads * to.map_rows * to.map_cols, 0.0f);
+    for (int64_t c = 0; c < heads * blocks; ++c) {
+      const int64_t first = c % blocks * chunk_rows, last = std::min(first + chunk_rows, Tq) - 1;
+      const int64_t from = MapRow(first, to.map_rows, Tq).at;
+      const int64_t until = MapRow(last, to.map_rows, Tq).at;
+      float* cells = to.map + (c / blocks * to.map_rows + from) * cols;
+      map2(Plus{}, cells, cells, of(c), (until - from + 1) * cols);
+    }
+  }
+};
+
+void forward_all(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+                 const AttentionSummary<float>* summary) {
+  const int64_t rows = rows_per_chunk(in), blocks = (in.Tq + rows - 1) / rows;
+  const int64_t chunks = in.B * in.H * blocks;
+  MapParts parts;
+  if (summary && summary->map) {
+    parts.rows = std::min(summary->map_rows, rows * summary->map_rows / in.Tq + 2);
+    parts.cols = summary->map_cols;
+  }
+  const int64_t cells = chunks * parts.rows * parts.cols;
+  Scratch scratch(Scratch::bytes<float>(cells), Scratch::call);
+  parts.data = scratch.take<float>(cells);
+  std::fill_n(parts.data, cells, 0.0f);
+  parallel_for(chunks, std::clamp<int64_t>(chunks / 16, 1, 8), [&](int64_t begin, int64_t end) {
+    for (int64_t c = begin; c < end; ++c) {
+      const int64_t head = c / blocks, first = c % blocks * rows;
+      Ahead ahead;
+      if (c + 1 < end) {
+        const int64_t b = (c + 1) / blocks / in.H, h = (c + 1) / blocks % in.H;
+        ahead = {in.k.at(b, in.key_head(h)), in.v.at(b, in.key_head(h))};
+      }
+      forward_chunk(in, out, lse, summary, parts.of(c), head / in.H, head % in.H, first,
+                    std::min(rows, in.Tq - first), ahead);
+    }
+  });
+  if (parts.rows) parts.join(*summary, in.Tq, in.B * in.H, blocks, rows);
+}
+
+}  // namespace fovea::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fovea::kernel {
+
+HWY_EXPORT(forward_all);
+
+void attention_forward(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+                       const AttentionSummary<float>* summary) {
+  if (in.Tq > decode_queries) return HWY_DYNAMIC_DISPATCH(forward_all)(in, out, lse, summary);
+  attention_decode(in, out, lse);
+  if (!summary) return;
+  // So few rows may as well be looked at whole.
+  if (summary->map) {
+    std::fill_n(summary->map, in.B * in.H * summary->map_rows * summary->map_cols, 0.0f);
+  }
+  std::vector<float> weights(in.Tk);
+  for (int64_t row = 0; row < in.B * in.H * in.Tq; ++row) {
+    const int64_t b = row / in.Tq / in.H, h = row / in.Tq % in.H;
+    const auto i = static_cast<int32_t>(row % in.Tq);
+    attention_weights(in, lse, b, h, &i, 1, weights.data());
+    naive::attention_summarise(in, *summary, b, h, i, weights.data());
+  }
+}
+
+}  // namespace fovea::kernel
+#endif  // HWY_ONCE

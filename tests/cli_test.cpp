@@ -1,0 +1,129 @@
+// The program as a person meets it: what it prints, where, and how it ends.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "fovea/base/error.h"
+#include "fovea/kernel/simd.h"
+
+namespace fovea::test {
+namespace {
+
+struct Ended {
+  int exit;
+  std::string out;  // stdout and, where asked, stderr
+};
+
+Ended run(const std::string& words, bool errors = false) {
+  const std::string command = words + (errors ? " 2>&1" : " 2>/dev/null");
+  FILE* pipe = popen(command.c_str(), "r");
+  Ended result{-1, ""};
+  std::array<char, 4096> part{};
+  while (const size_t n = fread(part.data(), 1, part.size(), pipe))
+    result.out.append(part.data(), n);
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) result.exit = WEXITSTATUS(status);
+  return result;
+}
+
+const std::string program = FOVEA_PROGRAM;
+
+// Bad words: one sentence on stderr, nothing on stdout, that exit code.
+void expect_refused(const std::string& words, int exit, const std::string& sentence) {
+  const Ended quiet = run(program + " " + words), loud = run(program + " " + words, true);
+  EXPECT_EQ(quiet.out, "") << words;
+  EXPECT_EQ(quiet.exit, exit) << words;
+  EXPECT_EQ(loud.out, "fovea: " + sentence + "\n") << words;
+}
+
+std::string write_file(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Program, TellsItsVersionAndWhatRuns) {
+  const Ended version = run(program + " --version");
+  EXPECT_EQ(version.exit, 0);
+  EXPECT_TRUE(version.out.starts_with("fovea ")) << version.out;
+  EXPECT_NE(version.out.find(kernel::simd_targets().front()), std::string::npos) << version.out;
+  EXPECT_NE(run("FOVEA_THREADS=3 " + program + " --version").out.find("3 threads"),
+            std::string::npos);
+}
+
+TEST(Program, RunsTheInstructionSetThatTheEnvironmentNames) {
+  for (const std::string& target : kernel::simd_targets()) {
+    const Ended forced = run("FOVEA_TARGET=" + target + " " + program + " --version");
+    EXPECT_NE(forced.out.find("(" + target + ","), std::string::npos) << forced.out;
+  }
+  const Ended unknown = run("FOVEA_TARGET=avx9 " + program + " --version", true);
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_NE(unknown.out.find("not 'avx9'"), std::string::npos) << unknown.out;
+  EXPECT_EQ(run("FOVEA_THREADS=many " + program + " --version", true).exit, 1);
+}
+
+TEST(Program, SuggestsTheNearestName) {
+  expect_refused("trian regress", 2, "unknown verb 'trian'; did you mean 'train'?");
+  expect_refused("train regres", 2, "unknown task 'regres'; did you mean 'regress'?");
+  expect_refused("train regress --sede 1", 2, "unknown option '--sede'; did you mean '--seed'?");
+  expect_refused("train regress --data builtin:sin", 2,
+                 "unknown data 'builtin:sin'; did you mean 'builtin:sine'?");
+}
+
+TEST(Program, TrainsToTheSameBitsWithAnyNumberOfThreads) {
+  const std::string words = " train regress --steps 40 --seed 3 --json";
+  const Ended one = run("FOVEA_THREADS=1 " + program + words);
+  EXPECT_EQ(one.exit, 0);
+  EXPECT_EQ(one.out, run("FOVEA_THREADS=2 " + program + words).out);
+  EXPECT_EQ(one.out, run("FOVEA_THREADS=4 " + program + words).out);
+  const auto result = nlohmann::json::parse(one.out);
+  EXPECT_LT(result["rmse_learned"], result["rmse_mean"]);
+  EXPECT_NE(one.out, run(program + " train regress --steps 40 --seed 4 --json").out);
+}
+
+TEST(Program, LearnsFromACsvFile) {
+  std::string text = "a,b,target\n";
+  for (int i = 0; i < 40; ++i) text += say(i % 7, ",", i % 5, ",", (i % 7) * 2, "\n");
+  const Ended trained =
+      run(program + " train regress --json --data " + write_file("good.csv", text));
+  ASSERT_EQ(trained.exit, 0);
+  const auto result = nlohmann::json::parse(trained.out);
+  EXPECT_EQ(result["w"].size(), 2u);
+  EXPECT_LT(result["rmse_learned"], result["rmse_given"]);
+}
+
+TEST(Program, SaysWhereAFileIsWrong) {
+  const std::string word = write_file("word.csv", "1,2\n3,four\n");
+  expect_refused("train regress --data " + word, 1,
+                 word + ":2: column 2 needs a number, got 'four'");
+  const std::string ragged = write_file("ragged.csv", "1,2\n3,4,5\n");
+  expect_refused("train regress --data " + ragged, 1, ragged + ":2: needs 2 columns, got 3");
+  const std::string one = write_file("one.csv", "1\n2\n");
+  expect_refused("train regress --data " + one, 1, one + ":1: needs at least two columns, got one");
+  const std::string empty = write_file("empty.csv", "");
+  expect_refused("train regress --data " + empty, 1, empty + ": has no rows of numbers");
+  expect_refused("train regress --data /no/such/file", 1, "/no/such/file: cannot be read");
+}
+
+TEST(Program, ListsTheCatalogue) {
+  const auto list = nlohmann::json::parse(run(program + " list --json").out);
+  EXPECT_GE(list.size(), 20u);
+  for (const auto& entry : list) {
+    for (const char* key :
+         {"id", "name", "kind", "title", "paper", "equation", "options", "laws"}) {
+      EXPECT_TRUE(entry.contains(key));
+    }
+  }
+  const Ended text = run(program + " list");
+  EXPECT_NE(text.out.find("additive"), std::string::npos);
+  size_t longest = 0, column = 0;
+  for (char c : text.out) longest = std::max(longest, column = c == '\n' ? 0 : column + 1);
+  EXPECT_LE(longest, 80u) << "fits a terminal of 80 columns";
+}
+
+}  // namespace
+}  // namespace fovea::test
