@@ -1,13 +1,19 @@
 // Everything a program that uses Fovea needs, in one include.
 #pragma once
 
+#include "fovea/attention/catalog.h"
+#include "fovea/attention/engine.h"
+#include "fovea/attention/multihead.h"
+#include "fovea/attention/recorder.h"
 #include "fovea/base/error.h"
 #include "fovea/base/parallel.h"
 #include "fovea/base/random.h"
+#include "fovea/nn/conv.h"
 #include "fovea/nn/embedding.h"
 #include "fovea/nn/feedforward.h"
 #include "fovea/nn/linear.h"
 #include "fovea/nn/norm.h"
+#include "fovea/nn/recurrent.h"
 #include "fovea/nn/scope.h"
 #include "fovea/op/dropout.h"
 #include "fovea/op/elementwise.h"

@@ -116,6 +116,8 @@ TEST(Kernel, UnaryAtTheEdges) {
   };
   EXPECT_EQ(at(Unary::exp, -inf), 0);
   EXPECT_EQ(at(Unary::exp, -1e4f), 0);
+  EXPECT_EQ(at(Unary::exp, 200), inf);
+  EXPECT_NEAR(at(Unary::exp, 88.5f) / std::exp(88.5f), 1, 1e-5);
   EXPECT_EQ(at(Unary::sigmoid, -1e4f), 0);
   EXPECT_EQ(at(Unary::sigmoid, 1e4f), 1);
   EXPECT_EQ(at(Unary::tanh, 1e4f), 1);

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import time
 
+# Its workers would otherwise spin through our turns, and through its own on a shared machine.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import torch
 
 torch.set_num_threads(2)

@@ -25,7 +25,7 @@ install_missing() {
     as_root=(sudo)
     [[ -t 0 ]] || as_root+=(-n)  # nobody is there to type a password
     "${as_root[@]}" true 2>/dev/null ||
-      die "needs the packages ${missing[*]} and may not install them: run apt-get install as root."
+      die "may not install what is missing; as root: apt-get install ${missing[*]}"
   fi
   say "installing ${missing[*]}"
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq)

@@ -7,6 +7,7 @@
 
 #include "fovea/attention/align.h"
 #include "fovea/attention/contract.h"
+#include "fovea/attention/position/positions.h"
 #include "fovea/base/fields.h"
 #include "fovea/nn/scope.h"
 
@@ -25,31 +26,42 @@ std::string name_of(Law law);
 
 // What the parts of a mechanism can be told. Sizes come from the data; the rest are options.
 struct MechanismOptions {
-  int64_t d_q = 0, d_k = 0;  // features of queries and keys
-  int64_t width = 64;        // hidden features of additive scores
-  std::string act = "tanh";  // tanh, sigmoid, relu
-  double beta = 1;           // sharpness of the cosine score: its first value
-  double h = 1;              // width of the kernel: its first value
-  int64_t longest = 512;     // keys that a location score serves
-  double alpha = 1.5;        // of entmax
-  int64_t reach = 10;        // D of local alignments
+  int64_t d_q = 0, d_k = 0, d_v = 0;  // features of queries, keys and values
+  int64_t heads = 8;                  // of multi-head attention
+  int64_t hops = 2;                   // of multi-hop attention
+  int64_t width = 64;                 // hidden features of additive scores
+  std::string act = "tanh";           // tanh, sigmoid, relu
+  double beta = 1;                    // sharpness of the cosine score: its first value
+  double h = 1;                       // width of the kernel: its first value
+  int64_t longest = 512;              // keys that a location score serves
+  double alpha = 1.5;                 // of entmax
+  int64_t reach = 10;                 // D of local alignments
 };
 const Fields<MechanismOptions>& mechanism_fields();
 
+// A whole mechanism, from queries, keys and values to contexts.
+using Mechanism = std::function<AttentionOutput(const AttentionInputs&)>;
+
 struct Entry {
-  enum class Kind { score, alignment };
+  enum class Kind { score, alignment, position, query };
   std::string id;  // as in the literature's tables: "G6", "A5"
   std::string name;
   Kind kind;
   std::string title, paper, equation;
-  std::vector<std::string> options;  // which of the fields it reads
-  std::vector<Law> laws;
-  // One of these, by kind.
+  std::vector<std::string> options{};  // which of the fields it reads
+  std::vector<Law> laws{};
+  // What it is made of: the part that models choose, by kind, ...
   std::function<Score(Scope, const MechanismOptions&)> score{};
   std::function<Alignment(Scope, const MechanismOptions&)> alignment{};
-  // Alignments that are a softmax under a pattern.
-  std::function<Pattern(const MechanismOptions&)> pattern{};
+  std::function<Pattern(const MechanismOptions&)> pattern{};  // that an alignment brings with it
+  std::function<Positions(Scope, const MechanismOptions&)> positions{};
+  // ... or a mechanism that is more than a choice of parts.
+  std::function<Mechanism(Scope, const MechanismOptions&)> whole{};
 };
+std::string name_of(Entry::Kind kind);
+
+// The entry as a mechanism that can be run; what it leaves open is the scaled product and softmax.
+Mechanism make_mechanism(const Entry& entry, Scope s, const MechanismOptions& options);
 
 const std::vector<Entry>& catalog();
 // Unknown names are an error that suggests the nearest.

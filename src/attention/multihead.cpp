@@ -34,6 +34,7 @@ void check_width(const char* what, const Tensor& x, int64_t width) {
 
 MultiHead::MultiHead(Scope s, int64_t d_model, const MultiHeadOptions& given)
     : options(filled_in(given, d_model)),
+      name(s.path()),
       query(projection(s / "query", d_model, options.heads * options.d_head, options.bias)),
       key(projection(s / "key", options.d_memory, options.key_heads * options.d_head,
                      options.bias)),
@@ -133,7 +134,8 @@ MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t off
   return finish(a);
 }
 
-MultiHead::Output MultiHead::finish(const AttentionInputs& in) const {
+MultiHead::Output MultiHead::finish(AttentionInputs in) const {
+  in.name = name;
   const AttentionOutput o = attend(in, score_, align_);
   const Tensor& c = o.context;
   return {out(reshape(c, {c.dim(0), c.dim(1), c.dim(2) * c.dim(3)})), o.weights, o.log_probability};

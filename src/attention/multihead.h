@@ -57,6 +57,7 @@ struct MultiHead {
   Output read(const Inputs& in, const KeyValueCache& cache) const;
 
   MultiHeadOptions options;
+  std::string name;  // its path: what a Recorder calls its map
   Linear query, key, value, out;
 
  private:
@@ -65,7 +66,7 @@ struct MultiHead {
   Tensor split(const Linear& part, const Tensor& x, int64_t n) const;  // [B, T, n, d_head]
   Tensor bias(const Inputs& in, const Tensor& q, int64_t n, int64_t offset) const;
   Output look(const Inputs& in, const Tensor& q, int64_t offset, const KeyValueCache& cache) const;
-  Output finish(const AttentionInputs& in) const;
+  Output finish(AttentionInputs in) const;
 
   Score score_;
   Alignment align_;

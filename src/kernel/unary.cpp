@@ -21,7 +21,11 @@ struct Affine {
   V slope(D d, V, V) const { return hn::Set(d, a); }
 };
 struct Exponential {
-  V operator()(D d, V x) const { return hn::Exp(d, x); }
+  // Highway's Exp promises nothing beyond 104; a float's exponential is infinite from 88.73 on.
+  V operator()(D d, V x) const {
+    const V most = hn::Set(d, 88.7228f), infinity = hn::Set(d, __builtin_huge_valf());
+    return hn::IfThenElse(hn::Gt(x, most), infinity, hn::Exp(d, hn::Min(x, most)));
+  }
   V slope(D, V, V y) const { return y; }
 };
 struct Logarithm {

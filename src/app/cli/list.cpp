@@ -10,8 +10,18 @@
 namespace fovea::cli {
 namespace {
 
-const char* kind_of(const Entry& entry) {
-  return entry.kind == Entry::Kind::score ? "score" : "alignment";
+const char* title_of(Entry::Kind kind) {
+  switch (kind) {
+    case Entry::Kind::score:
+      return "Scores";
+    case Entry::Kind::alignment:
+      return "Alignments";
+    case Entry::Kind::position:
+      return "Positions";
+    case Entry::Kind::query:
+      return "Queries";
+  }
+  return "";
 }
 
 std::string option_text(const Entry& entry) {
@@ -37,7 +47,7 @@ void print_json() {
     for (Law law : entry.laws) laws.push_back(name_of(law));
     list.push_back({{"id", entry.id},
                     {"name", entry.name},
-                    {"kind", kind_of(entry)},
+                    {"kind", name_of(entry.kind)},
                     {"title", entry.title},
                     {"paper", entry.paper},
                     {"equation", entry.equation},
@@ -50,9 +60,9 @@ void print_json() {
 void print_text() {
   std::string kind;
   for (const Entry& entry : catalog()) {
-    if (kind != kind_of(entry)) {
-      fmt::print("{}{}s\n", kind.empty() ? "" : "\n", kind_of(entry));
-      kind = kind_of(entry);
+    if (kind != title_of(entry.kind)) {
+      fmt::print("{}{}\n", kind.empty() ? "" : "\n", title_of(entry.kind));
+      kind = title_of(entry.kind);
     }
     const std::string options = option_text(entry);
     fmt::print("  {:<18} {:<4} {}\n", entry.name, entry.id, entry.title);
@@ -64,11 +74,12 @@ void print_text() {
 // The page docs/mechanisms.md.
 void print_markdown() {
   fmt::print("# Mechanisms\n\nMade from the catalogue by `fovea list --markdown`.\n");
-  for (auto kind : {Entry::Kind::score, Entry::Kind::alignment}) {
+  for (auto kind :
+       {Entry::Kind::score, Entry::Kind::alignment, Entry::Kind::position, Entry::Kind::query}) {
     fmt::print(
         "\n## {}\n\n| name | what | equation | paper | options | laws "
         "|\n|---|---|---|---|---|---|\n",
-        kind == Entry::Kind::score ? "Scores" : "Alignments");
+        title_of(kind));
     for (const Entry& entry : catalog()) {
       if (entry.kind != kind) continue;
       std::string laws;

@@ -25,9 +25,14 @@ Capsules::Output Capsules::operator()(const Inputs& in) const {
   // Every capsule is a query head; all share the one key head.
   const Tensor k = reshape(in.k, {B, T, 1, d_k}), v = reshape(values, {B, values.dim(1), 1, d_v});
   const Tensor q = broadcast_to(reshape(query, {1, 1, C, d_k}), {B, 1, C, d_k});
-  const AttentionOutput o =
-      attend({.q = q, .k = k, .v = v, .who = in.who, .random = in.random, .capture = in.capture},
-             dot_score(), align);
+  const AttentionOutput o = attend({.q = q,
+                                    .k = k,
+                                    .v = v,
+                                    .who = in.who,
+                                    .random = in.random,
+                                    .capture = in.capture,
+                                    .name = "capsules"},
+                                   dot_score(), align);
   Output out;
   out.representation = reshape(o.context, {B, C, d_v});
   out.probability = sigmoid(sum(out.representation * weight, -1) + bias);

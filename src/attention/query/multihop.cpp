@@ -11,7 +11,7 @@ namespace fovea {
 using Next = MultiHopOptions::Next;
 
 MultiHop::MultiHop(Scope s, int64_t d_q, int64_t d_k, int64_t d_v, const MultiHopOptions& o)
-    : options(o) {
+    : options(o), path(s.path()) {
   check(o.hops >= 1, "multi-hop: needs at least one hop, got ", o.hops);
   check(o.next == Next::transform || d_q == d_v, "multi-hop: contexts ", d_v,
         " wide cannot be added to queries ", d_q, " wide; use transform");
@@ -54,6 +54,7 @@ AttentionOutput MultiHop::hop(int64_t s, AttentionInputs in, State& state) const
   const Hop& part = parts[s % static_cast<int64_t>(parts.size())];
   if (options.beside) state.query = next(part, state);
   in.q = options.beside ? concat({state.query, state.context}, -1) : state.query;
+  in.name = say(path, "/", s);
   AttentionOutput o = attend(in, part.score, part.align);
   state.context = o.context;
   if (!options.beside) state.query = next(part, state);

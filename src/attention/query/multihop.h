@@ -51,6 +51,7 @@ struct MultiHop {
     std::optional<Linear> from_query, from_context;
   };
   MultiHopOptions options;
+  std::string path;  // hop s is path/s to a Recorder
   std::vector<Hop> parts;
 
  private:

@@ -1,0 +1,138 @@
+#include "fovea/attention/catalog/entries.h"
+#include "fovea/attention/score/additive.h"
+#include "fovea/attention/score/dot.h"
+#include "fovea/attention/score/general.h"
+#include "fovea/attention/score/location.h"
+#include "fovea/attention/score/similarity.h"
+
+namespace fovea {
+namespace {
+
+using Options = MechanismOptions;
+
+ScoreMap act_of(const Options& o) {
+  const std::vector<std::string> names{"tanh", "sigmoid", "relu"};
+  if (o.act == names[0]) return ScoreMap::tanh;
+  if (o.act == names[1]) return ScoreMap::sigmoid;
+  check(o.act == names[2], unknown_name("activation", o.act, names));
+  return ScoreMap::relu;
+}
+
+}  // namespace
+
+std::vector<Entry> score_entries() {
+  constexpr auto kind = Entry::Kind::score;
+  return {
+      {.id = "G1",
+       .name = "dot",
+       .kind = kind,
+       .title = "Multiplicative",
+       .paper = "Luong, Pham, Manning 2015",
+       .equation = "e = q . k",
+       .options = {},
+       .laws = set_laws,
+       .score = [](Scope, const Options&) { return dot_score(); }},
+      {.id = "G2",
+       .name = "scaled",
+       .kind = kind,
+       .title = "Scaled multiplicative",
+       .paper = "Vaswani et al. 2017",
+       .equation = "e = q . k / sqrt(d_k)",
+       .options = {},
+       .laws = set_laws,
+       .score = [](Scope, const Options&) { return scaled_score(); }},
+      {.id = "G3",
+       .name = "general",
+       .kind = kind,
+       .title = "General (bilinear)",
+       .paper = "Luong, Pham, Manning 2015",
+       .equation = "e = k^T W q",
+       .options = {},
+       .laws = set_laws,
+       .score = [](Scope s, const Options& o) { return general_score(s, o.d_q, o.d_k); }},
+      {.id = "G4",
+       .name = "biased_general",
+       .kind = kind,
+       .title = "Biased general",
+       .paper = "Sordoni, Bachman, Trischler, Bengio 2016",
+       .equation = "e = k^T (W q + b)",
+       .options = {},
+       .laws = set_laws,
+       .score = [](Scope s, const Options& o) { return biased_general_score(s, o.d_q, o.d_k); }},
+      {.id = "G5",
+       .name = "activated_general",
+       .kind = kind,
+       .title = "Activated general",
+       .paper = "Ma, Li, Zhang, Wang 2017",
+       .equation = "e = act(k^T W q + b)",
+       .options = {"act"},
+       .laws = set_laws,
+       .score =
+           [](Scope s, const Options& o) {
+             return activated_general_score(s, o.d_q, o.d_k, act_of(o));
+           }},
+      {.id = "G6",
+       .name = "additive",
+       .kind = kind,
+       .title = "Additive (concat)",
+       .paper = "Bahdanau, Cho, Bengio 2014",
+       .equation = "e = w^T act(W_1 q + W_2 k + b)",
+       .options = {"width", "act"},
+       .laws = set_laws,
+       .score =
+           [](Scope s, const Options& o) {
+             return additive_score(s, o.d_q, o.d_k, o.width, act_of(o));
+           }},
+      {.id = "G7",
+       .name = "cosine",
+       .kind = kind,
+       .title = "Similarity: cosine",
+       .paper = "Graves, Wayne, Danihelka 2014",
+       .equation = "e = beta cos(q, k)",
+       .options = {"beta"},
+       .laws = set_laws,
+       .score = [](Scope s, const Options& o) { return cosine_score(s, o.beta); }},
+      {.id = "G7",
+       .name = "euclidean",
+       .kind = kind,
+       .title = "Similarity: negative distance",
+       .paper = "Brauwers, Frasincar 2023 (survey)",
+       .equation = "e = -|q - k|",
+       .options = {},
+       .laws = set_laws,
+       .score = [](Scope, const Options&) { return euclidean_score(); }},
+      {.id = "G8",
+       .name = "location",
+       .kind = kind,
+       .title = "Location",
+       .paper = "Luong, Pham, Manning 2015",
+       .equation = "e_j = (W q)_j",
+       .options = {"longest"},
+       .laws = {Law::rows_sum_to_one, Law::causal, Law::padding, Law::nothing_is_zero,
+                Law::steps_equal_whole},
+       .score = [](Scope s, const Options& o) { return location_score(s, o.d_q, o.longest); }},
+      {.id = "G9",
+       .name = "kernel",
+       .kind = kind,
+       .title = "Kernel pooling",
+       .paper = "Nadaraya 1964, Watson 1964",
+       .equation = "e = -|(q - k) w|^2 / 2",
+       .options = {"h"},
+       .laws = set_laws,
+       .score = [](Scope s, const Options& o) { return kernel_score(s, o.d_k, 1 / o.h); }},
+      {.id = "G10",
+       .name = "self_attentive",
+       .kind = kind,
+       .title = "Self-attentive: no query",
+       .paper = "Lin et al. 2017; Yang et al. 2016",
+       .equation = "e = w^T act(W k + b)",
+       .options = {"width", "act"},
+       .laws = set_laws,
+       .score =
+           [](Scope s, const Options& o) {
+             return self_attentive_score(s, o.d_k, o.width, act_of(o));
+           }},
+  };
+}
+
+}  // namespace fovea
