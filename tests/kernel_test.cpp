@@ -201,6 +201,26 @@ TEST(Kernel, Gemm) {
   }
 }
 
+TEST(Kernel, GemmOfRowsThatAliasInTheCache) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{512, 256, 70}, {65, 512, 3}, {256, 64, 129}}) {
+    for (int which = 0; which < 4; ++which) {
+      const bool ta = which & 1, tb = which & 2;
+      compare([=]<class T>(Call& c, T) {
+        const kernel::Gemm g{.transpose_a = ta,
+                             .transpose_b = tb,
+                             .m = m,
+                             .n = n,
+                             .k = k,
+                             .lda = 512,
+                             .ldb = 512,
+                             .ldc = n};
+        kernel::gemm(g, c.in<T>(512 * (ta ? k : m)), c.in<T>(512 * (tb ? n : k)), c.out<T>(m * n));
+      });
+    }
+  }
+}
+
 TEST(Kernel, GemmBatch) {
   for (const auto& [count, m, n, k] :
        {std::array<int64_t, 4>{1, 5, 6, 7}, {9, 3, 4, 5}, {33, 1, 7, 3}, {4, 300, 70, 20}}) {
