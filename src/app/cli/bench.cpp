@@ -99,6 +99,7 @@ void run_bench(const BenchWords& words) {
     rows.push_back({{"name", row.name},
                     {"ratio", row.ratio},
                     {"spread", row.spread},
+                    {"ms", row.seconds * 1e3},
                     {"gflops", row.rate},
                     {"sgemm_gflops", row.limit}});
   });
