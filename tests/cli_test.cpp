@@ -109,6 +109,13 @@ TEST(Program, SaysWhereAFileIsWrong) {
   expect_refused("train regress --data /no/such/file", 1, "/no/such/file: cannot be read");
 }
 
+TEST(Program, ThePageOfMechanismsIsTheCatalogue) {
+  std::ifstream file(FOVEA_GOLDEN_DIR "/../../docs/mechanisms.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(page, run(program + " list --markdown").out)
+      << "make it again: fovea list --markdown > docs/mechanisms.md";
+}
+
 TEST(Program, ListsTheCatalogue) {
   const auto list = nlohmann::json::parse(run(program + " list --json").out);
   EXPECT_GE(list.size(), 20u);
