@@ -193,6 +193,7 @@ struct Reach {
     hi = std::max(hi, h);
   }
   bool empty() const { return lo >= hi; }
+  bool meets(int64_t from, int64_t to) const { return !empty() && lo < to && hi > from; }
 };
 
 // Scores are kept times log2(e), so that the exponential is a power of two. Adds bias and mask of

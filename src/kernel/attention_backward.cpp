@@ -359,6 +359,14 @@ inline void clear_rows(const HeadView<float>& to, int64_t b, int64_t h, int64_t 
   for (int64_t t = first; t < last; ++t) std::fill_n(to.at(b, h) + t * to.row, cols, 0.0f);
 }
 
+// The keys that queries [from, to) of a head may look at.
+inline Reach reach_of(const AttentionInputs<float>& in, int64_t b, int64_t h, int64_t from,
+                      int64_t to) {
+  Reach reach;
+  for (int64_t i = from; i < to; ++i) reach.add(in.lo(b, h, i), in.hi(b, h, i));
+  return reach;
+}
+
 // Queries [q0, q1) of the heads that share a key head, against its keys [k0, k1). Fresh: nothing
 // has been added to their gradients before.
 HWY_NOINLINE void backward_group(const AttentionBackward& job, int64_t b, int64_t key_head,
@@ -369,18 +377,34 @@ HWY_NOINLINE void backward_group(const AttentionBackward& job, int64_t b, int64_
   Scratch scratch(KeyBlock::bytes(in) + QueryBlock::bytes(in));
   KeyBlock keys(in, scratch);
   QueryBlock at(job, b, scratch);
+  const int64_t h0 = key_head * group, h1 = h0 + group;
   if (fresh && k0 >= k1) {
-    for (int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
-      clear_rows(to.dq, b, h, q0, q1, in.D);
-    }
+    for (int64_t h = h0; h < h1; ++h) clear_rows(to.dq, b, h, q0, q1, in.D);
   }
   for (int64_t j = k0; j < k1; j += most_keys) {
-    keys.load(in, b, key_head, j, std::min(most_keys, k1 - j));
-    for (at.h = key_head * group; at.h < (key_head + 1) * group; ++at.h) {
+    const int64_t count = std::min(most_keys, k1 - j);
+    const bool first_keys = fresh && j == k0;
+    // Blocks that no query reaches are passed over unread: windows then cost what they look at.
+    bool reached = false;
+    for (int64_t h = h0; h < h1; ++h) reached |= reach_of(in, b, h, q0, q1).meets(j, j + count);
+    if (!reached) {
+      if (fresh) {
+        clear_rows(to.dk, b, key_head, j, j + count, in.D);
+        clear_rows(to.dv, b, key_head, j, j + count, in.Dv);
+      }
+      for (int64_t h = h0; first_keys && h < h1; ++h) clear_rows(to.dq, b, h, q0, q1, in.D);
+      continue;
+    }
+    keys.load(in, b, key_head, j, count);
+    for (at.h = h0; at.h < h1; ++at.h) {
       for (int64_t i = q0; i < q1; i += query_block) {
-        const Reach reach = at.load(i, std::min(query_block, q1 - i));
-        if (!reach.empty()) backward_blocks(at, keys, reach);
-        give_rows(to.dq, b, at.h, i, at.rows, at.dq, at.d_stride, in.D, fresh && j == k0);
+        const int64_t end = std::min(i + query_block, q1);
+        if (!reach_of(in, b, at.h, i, end).meets(j, j + count)) {
+          if (first_keys) clear_rows(to.dq, b, at.h, i, end, in.D);
+          continue;
+        }
+        backward_blocks(at, keys, at.load(i, end - i));
+        give_rows(to.dq, b, at.h, i, at.rows, at.dq, at.d_stride, in.D, first_keys);
       }
     }
     give_rows(to.dk, b, key_head, j, keys.count, keys.dk, at.d_stride, in.D, fresh);
