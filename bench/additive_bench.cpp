@@ -3,8 +3,6 @@
 // A line for each case: name, milliseconds (best), median over best, milliseconds of processor time
 // on all threads (best: what a busy machine cannot hide), 1e9 activations tanh(a + b) or scores a
 // second, and how much the peak resident size has grown since the program began, in MB.
-#include <sys/resource.h>
-
 #include <ctime>
 
 #include "fovea/app/bench/race.h"
@@ -13,12 +11,6 @@
 
 namespace fovea::bench {
 namespace {
-
-double peak_megabytes() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 struct Sizes {
   int64_t B, n, D;

@@ -2,7 +2,6 @@
 // time grows as n doubles.
 //   memory_bench               all cases
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cmath>
@@ -15,12 +14,6 @@ extern char** environ;
 
 namespace fovea::bench {
 namespace {
-
-double peak_megabytes() {
-  rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 struct Problem {
   Tensor q, k, v, dy, w = parameter(uniform({64}, 5));

@@ -57,7 +57,7 @@ class Call {
 
 // f is a generic lambda f(Call&, T{}) that makes buffers and runs the kernel on them.
 template <class F>
-void compare(const F& f, double tolerance = 1e-5) {
+void check_against_twin(const F& f, double tolerance = 1e-5) {
   Call exact(Dtype::f64);
   f(exact, double{});
   for (const std::string& target : kernel::simd_targets()) {
@@ -94,7 +94,7 @@ TEST(Kernel, Unary) {
     SCOPED_TRACE(static_cast<int>(f));
     const bool positive = f == Unary::log || f == Unary::sqrt;
     auto run = [&](int64_t n, double reach) {
-      compare([=]<class T>(Call& c, T) {
+      check_against_twin([=]<class T>(Call& c, T) {
         const T* x = c.in<T>(n, positive ? 0.05 : -reach, reach);
         T* y = c.out<T>(n);
         kernel::unary(f, y, x, n, T(0.5), T(1.25));
@@ -147,7 +147,7 @@ TEST(Kernel, BinaryWithBroadcasting) {
                  Binary::minimum}) {
     for (const auto& [a, b] : shapes) {
       SCOPED_TRACE(say(a, b, static_cast<int>(f)));
-      compare([&, a = a, b = b]<class T>(Call& c, T) {
+      check_against_twin([&, a = a, b = b]<class T>(Call& c, T) {
         const Shape y = kernel::broadcast_shape(a, b);
         kernel::binary(f, c.out<T>(y.elements()), c.in<T>(a.elements()),
                        c.in<T>(b.elements(), 0.5, 2), kernel::broadcast(a, b));
@@ -162,7 +162,7 @@ TEST(Kernel, Reduce) {
                               {40, 9, 64}, {1, large, 1}};
   for (const auto& [outer, n, inner] : cases) {
     SCOPED_TRACE(say(outer, " ", n, " ", inner));
-    compare([=, outer = outer, n = n, inner = inner]<class T>(Call& c, T) {
+    check_against_twin([=, outer = outer, n = n, inner = inner]<class T>(Call& c, T) {
       const T* x = c.in<T>(outer * n * inner, -1, 3);
       kernel::sum_axis(c.out<T>(outer * inner), x, outer, n, inner);
       Tensor at({outer * inner}, Dtype::i32);
@@ -181,7 +181,7 @@ TEST(Kernel, Gemm) {
       const bool ta = which & 1, tb = which & 2;
       const float beta = which & 4 ? 1.0f : 0.0f;
       SCOPED_TRACE(say(m, "x", n, "x", k, " ", ta, tb, " beta ", beta));
-      compare([=, m = m, n = n, k = k]<class T>(Call& c, T) {
+      check_against_twin([=, m = m, n = n, k = k]<class T>(Call& c, T) {
         // Leading dimensions wider than the rows, as a head of [B, T, H, D] has.
         const kernel::Gemm g{.transpose_a = ta,
                              .transpose_b = tb,
@@ -206,7 +206,7 @@ TEST(Kernel, GemmOfRowsThatAliasInTheCache) {
        {std::array<int64_t, 3>{512, 256, 70}, {65, 512, 3}, {256, 64, 129}}) {
     for (int which = 0; which < 4; ++which) {
       const bool ta = which & 1, tb = which & 2;
-      compare([=, m = m, n = n, k = k]<class T>(Call& c, T) {
+      check_against_twin([=, m = m, n = n, k = k]<class T>(Call& c, T) {
         const kernel::Gemm g{.transpose_a = ta,
                              .transpose_b = tb,
                              .m = m,
@@ -224,7 +224,7 @@ TEST(Kernel, GemmOfRowsThatAliasInTheCache) {
 TEST(Kernel, GemmBatch) {
   for (const auto& [count, m, n, k] :
        {std::array<int64_t, 4>{1, 5, 6, 7}, {9, 3, 4, 5}, {33, 1, 7, 3}, {4, 300, 70, 20}}) {
-    compare([=, count = count, m = m, n = n, k = k]<class T>(Call& c, T) {
+    check_against_twin([=, count = count, m = m, n = n, k = k]<class T>(Call& c, T) {
       std::vector<int64_t> at_a, at_b, at_c;
       for (int64_t i = 0; i < count; ++i) {
         at_a.push_back(i * m * k);
@@ -247,7 +247,7 @@ TEST(Kernel, Softmax) {
                                    {4, 1000},
                                    {300, 257}}) {
     SCOPED_TRACE(say(rows, " ", cols));
-    compare([=, rows = rows, cols = cols]<class T>(Call& c, T) {
+    check_against_twin([=, rows = rows, cols = cols]<class T>(Call& c, T) {
       const int64_t n = rows * cols;
       const T *x = c.in<T>(n, -9, 9), *dy = c.in<T>(n);
       T* y = c.out<T>(n);
@@ -272,7 +272,7 @@ TEST(Kernel, LayerNorm) {
   for (const auto& [rows, cols] :
        {std::pair<int64_t, int64_t>{1, 3}, {3, 7}, {5, 64}, {2, 65}, {70, 257}, {600, 1000}}) {
     SCOPED_TRACE(say(rows, " ", cols));
-    compare([=, rows = rows, cols = cols]<class T>(Call& c, T) {
+    check_against_twin([=, rows = rows, cols = cols]<class T>(Call& c, T) {
       const int64_t n = rows * cols;
       const T *x = c.in<T>(n, -1, 4), *gamma = c.in<T>(cols), *beta = c.in<T>(cols),
               *dy = c.in<T>(n);
@@ -288,7 +288,7 @@ TEST(Kernel, LayerNorm) {
 TEST(Kernel, RowsByNumber) {
   for (const auto& [count, cols] :
        {std::pair<int64_t, int64_t>{1, 1}, {5, 7}, {300, 65}, {2000, 257}}) {
-    compare([=, count = count, cols = cols]<class T>(Call& c, T) {
+    check_against_twin([=, count = count, cols = cols]<class T>(Call& c, T) {
       const int64_t rows = 11;
       const int32_t* ids = c.ids(count, rows);
       kernel::gather_rows(c.out<T>(count * cols), c.in<T>(rows * cols), ids, count, cols);

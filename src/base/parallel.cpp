@@ -1,7 +1,6 @@
 // Why a pool of our own rather than OpenMP: libgomp decides between spinning and sleeping from an
-// environment variable read before main, its default made small parallel regions ten times slower
-// on a shared machine, and ThreadSanitizer cannot see through it. `bench/parallel` shows the
-// figures.
+// environment variable read before main, either choice is many times slower on some machine, and
+// ThreadSanitizer cannot see through it. `bench/parallel_bench` shows the figures.
 #include "fovea/base/parallel.h"
 
 #include <sched.h>

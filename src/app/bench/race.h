@@ -2,6 +2,7 @@
 // (1024^3) or with reading memory, so that a busy or throttled machine slows both.
 #pragma once
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,13 @@ namespace fovea::bench {
 
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The most memory this process has had resident.
+inline double peak_megabytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 inline Tensor uniform(const Shape& shape, uint64_t stream, float limit = 1) {

@@ -1,9 +1,8 @@
 // Relative positions, a learned vector for each distance: Shaw, Uszkoreit, Vaswani, "Self-Attention
 // with Relative Position Representations", 2018.
 //   e_ij = q_i . (k_j + a_clip(j - i)) / sqrt(d)
-// The second term is a bias made from the queries. The paper also has vectors for the values; its
-// own ablation gains nothing from them once the keys have theirs, and they would need all weights
-// in memory.
+// The second term is a bias made from the queries. The paper also has vectors for the values, which
+// are left out: they would need all weights in memory.
 #pragma once
 
 #include "fovea/attention/position/positions.h"
