@@ -17,9 +17,11 @@ die() { say "$@"; exit 1; }
 # install_missing PACKAGE...: asks dpkg first, as a machine that has everything needs no network.
 install_missing() {
   command -v dpkg-query >/dev/null || return 0  # not Debian: CMake says what it does not find
-  local missing as_root=()
-  mapfile -t missing < <(printf '%s\n' "$@" | grep -vxFf <(
-    dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p'))
+  local package installed missing=() as_root=()
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
+  for package in "$@"; do
+    grep -qxF "installed $package" <<<"$installed" || missing+=("$package")
+  done
   ((${#missing[@]})) || return 0
   if ((EUID != 0)); then
     as_root=(sudo)
