@@ -1,5 +1,7 @@
 #include "fovea/attention/catalog.h"
 
+#include <algorithm>
+
 #include "fovea/attention/catalog/entries.h"
 #include "fovea/attention/engine.h"
 #include "fovea/op/elementwise.h"
@@ -38,16 +40,22 @@ std::string name_of(Entry::Kind kind) {
   return "";
 }
 
+Tensor query_places(int64_t B, int64_t Tq, int64_t H) {
+  Tensor at({B, Tq, H});
+  auto place = at.write();
+  for (int64_t i = 0; i < at.elements(); ++i) place[i] = static_cast<float>(i / H % Tq);
+  return at;
+}
+
 Mechanism make_mechanism(const Entry& entry, Scope s, const MechanismOptions& o) {
   if (entry.whole) return entry.whole(s, o);
   const bool part = entry.score || entry.alignment || entry.positions;
   check(part, "catalogue: '", entry.name, "' is not a mechanism of queries, keys and values");
   const Score score = entry.score ? entry.score(s / "score", o) : scaled_score();
   const Alignment align = entry.alignment ? entry.alignment(s / "align", o) : softmax_alignment();
-  const Pattern pattern = entry.pattern ? entry.pattern(o) : Pattern();
   const Positions positions = entry.positions ? entry.positions(s / "position", o) : Positions();
-  return [=](AttentionInputs in) {
-    in.who = in.who & pattern;
+  return [=, pattern = entry.pattern](AttentionInputs in) {
+    if (pattern) in.who = in.who & pattern(o, query_places(in.q.dim(0), in.q.dim(1), in.q.dim(2)));
     if (positions.turn) in.q = positions.turn(in.q, 0), in.k = positions.turn(in.k, 0);
     if (positions.bias) {
       const Tensor bias = positions.bias(in.q, in.k.dim(1), 0);
@@ -84,7 +92,9 @@ const std::vector<Entry>& catalog() {
   return all;
 }
 
-const Entry& find_entry(Entry::Kind kind, std::string_view name) {
+const Entry& find_entry(Entry::Kind kind, std::string_view wanted) {
+  std::string name(wanted);
+  std::ranges::replace(name, '-', '_');
   std::vector<std::string> known;
   for (const Entry& entry : catalog()) {
     if (entry.kind != kind) continue;

@@ -53,7 +53,8 @@ struct Entry {
   // What it is made of: the part that models choose, by kind, ...
   std::function<Score(Scope, const MechanismOptions&)> score{};
   std::function<Alignment(Scope, const MechanismOptions&)> alignment{};
-  std::function<Pattern(const MechanismOptions&)> pattern{};  // that an alignment brings with it
+  // The pattern that an alignment brings with it, for queries that stand at `at` [B, Tq, H].
+  std::function<Pattern(const MechanismOptions&, const Tensor& at)> pattern{};
   std::function<Positions(Scope, const MechanismOptions&)> positions{};
   // ... or a mechanism that is more than a choice of parts.
   std::function<Mechanism(Scope, const MechanismOptions&)> whole{};
@@ -63,8 +64,11 @@ std::string name_of(Entry::Kind kind);
 // The entry as a mechanism that can be run; what it leaves open is the scaled product and softmax.
 Mechanism make_mechanism(const Entry& entry, Scope s, const MechanismOptions& options);
 
+// Where the queries of a whole sequence stand, for Entry::pattern: 0, 1, 2, ... [B, Tq, H].
+Tensor query_places(int64_t B, int64_t Tq, int64_t H);
+
 const std::vector<Entry>& catalog();
-// Unknown names are an error that suggests the nearest.
+// Words may be joined with - or _. Unknown names are an error that suggests the nearest.
 const Entry& find_entry(Entry::Kind kind, std::string_view name);
 
 }  // namespace fovea

@@ -6,6 +6,7 @@
 //   "..."}}; fields.set(options, "width", "128");
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -26,10 +27,22 @@ class Fields {
     std::string name;
     Member member;
     std::string help;
+    std::string group{};  // where a list of many fields shows it
   };
 
   Fields(std::initializer_list<Field> list) : list_(list) {}
   const std::vector<Field>& list() const { return list_; }
+
+  // f(field, value) for every field, in order; value is the member of `of` itself.
+  template <class Of, class F>
+  void each(Of& of, F&& f) const {
+    for (const Field& field : list_) {
+      std::visit([&](auto member) { f(field, of.*member); }, field.member);
+    }
+  }
+  bool has(std::string_view name) const {
+    return std::ranges::find(list_, name, &Field::name) != list_.end();
+  }
 
   void set(Struct& to, std::string_view name, std::string_view text) const {
     const Field& field = find(name);

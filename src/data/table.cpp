@@ -2,26 +2,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
 
 #include "fovea/base/error.h"
+#include "fovea/data/csv.h"
 
 namespace fovea {
 namespace {
-
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells;
-  size_t from = 0;
-  for (;;) {
-    const size_t comma = line.find(',', from);
-    std::string cell = line.substr(from, comma == std::string::npos ? comma : comma - from);
-    const size_t first = cell.find_first_not_of(" \t\r\"");
-    const size_t last = cell.find_last_not_of(" \t\r\"");
-    cells.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
-    if (comma == std::string::npos) return cells;
-    from = comma + 1;
-  }
-}
 
 bool parse(const std::string& cell, double& value) {
   const char* end = cell.data() + cell.size();
@@ -32,20 +18,16 @@ bool parse(const std::string& cell, double& value) {
 }  // namespace
 
 NumberTable read_csv(const std::string& path) {
-  std::ifstream file(path);
-  check(file.good(), path, ": cannot be read");
   NumberTable table;
-  std::string line;
-  for (int64_t number = 1; std::getline(file, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const std::vector<std::string> cells = split(line);
+  for_each_csv_row(path, [&](std::vector<std::string>& cells, int64_t number) {
+    for (std::string& cell : cells) cell = trimmed(cell, " \t\r\n\"");
     std::vector<double> row(cells.size());
     size_t bad = 0;
     while (bad < cells.size() && parse(cells[bad], row[bad])) ++bad;
     if (bad < cells.size() && table.names.empty() && table.rows.empty()) {
       table.names = cells;
       check(cells.size() >= 2, path, ":", number, ": needs at least two columns, got one");
-      continue;
+      return;
     }
     check(bad == cells.size(), path, ":", number, ": column ", bad + 1, " needs a number, got '",
           bad < cells.size() ? cells[bad].substr(0, 40) : "", "'");
@@ -55,7 +37,7 @@ NumberTable read_csv(const std::string& path) {
     check(width >= 2, path, ":", number, ": needs at least two columns, got one");
     check(row.size() == width, path, ":", number, ": needs ", width, " columns, got ", row.size());
     table.rows.push_back(std::move(row));
-  }
+  });
   check(!table.rows.empty(), path, ": has no rows of numbers");
   return table;
 }

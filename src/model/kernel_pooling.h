@@ -11,7 +11,8 @@ namespace fovea {
 struct KernelPooling {
   const Tensor& w;  // [features]: one over the width of the kernel, for each feature
 
-  KernelPooling(Scope s, int64_t features) : w(s.param("w", {features}, init::ones())) {}
+  KernelPooling(Scope s, int64_t features, double w = 1)
+      : w(s.param("w", {features}, init::constant(w))) {}
 
   // Weights [n_q, n_k] of keys [n_k, features] for queries [n_q, features].
   Tensor weights(const Tensor& queries, const Tensor& keys) const;

@@ -1,81 +1,186 @@
-#include "fovea/task/regress.h"
-
+// regress: a number from numbers, by kernel pooling over the training examples.
+//   --score kernel         with the width of the kernel learned for each feature
+//   --score kernel_given   with the same width for all features, nothing learned
+//   --score none           the mean of the training targets
+#include <charconv>
 #include <cmath>
 
+#include "fovea/attention/recorder.h"
+#include "fovea/data/table.h"
 #include "fovea/model/kernel_pooling.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/reduce.h"
-#include "fovea/train/optimizer.h"
+#include "fovea/task/examples.h"
+#include "fovea/task/make.h"
+#include "fovea/train/checkpoint.h"
 
 namespace fovea {
 namespace {
 
-struct Examples {
+using Row = std::vector<double>;  // the target last
+
+struct Arrays {
   Tensor features;  // [n, d]
   Tensor targets;   // [n, 1]
 };
 
-Examples gather(const NumberTable& table, std::span<const size_t> which) {
-  const auto n = static_cast<int64_t>(which.size());
-  const auto d = static_cast<int64_t>(table.rows[0].size()) - 1;
-  Examples e{Tensor({n, d}), Tensor({n, 1})};
-  auto features = e.features.write();
-  auto targets = e.targets.write();
+Arrays arrays_of(const std::vector<Row>& rows, int64_t d) {
+  const auto n = static_cast<int64_t>(rows.size());
+  Arrays a{Tensor({n, d}), Tensor({n, 1})};
+  auto features = a.features.write();
+  auto targets = a.targets.write();
   for (int64_t i = 0; i < n; ++i) {
-    const auto& row = table.rows[which[i]];
-    for (int64_t j = 0; j < d; ++j) features[i * d + j] = static_cast<float>(row[j]);
-    targets[i] = static_cast<float>(row[d]);
+    check(static_cast<int64_t>(rows[i].size()) == d + 1, "regress: the model needs ", d,
+          " features and a target, got ", rows[i].size(), " columns");
+    for (int64_t j = 0; j < d; ++j) features[i * d + j] = static_cast<float>(rows[i][j]);
+    targets[i] = static_cast<float>(rows[i][d]);
   }
-  return e;
+  return a;
 }
 
-double rmse(const Tensor& predicted, const Tensor& truth) {
-  return std::sqrt(mean(square(predicted - truth)).item());
-}
+class Regress final : public ExampleSolver<Row> {
+ public:
+  Regress(const Config& config, Purpose purpose, const std::string& folder)
+      : ExampleSolver(config) {
+    const std::vector<std::string> scores{"none", "kernel_given", "kernel"};
+    check(std::ranges::find(scores, config.score) != scores.end(),
+          unknown_name("score", config.score, scores));
+    if (purpose == Purpose::learn) {
+      const auto& rows = learned();
+      known_ = arrays_of(rows, static_cast<int64_t>(rows[0].size()) - 1);
+      // One kernel width suits all features once each has deviation 1.
+      center_ = mean(known_.features, 0, true);
+      scale_ = sqrt(mean(square(known_.features - center_), 0, true)) + 1e-12;
+    } else {
+      const auto file = Safetensors::open(folder + "/examples.safetensors");
+      known_ = {file.load("features"), file.load("targets")};
+      center_ = file.load("center");
+      scale_ = file.load("scale");
+    }
+    keys_ = (known_.features - center_) / scale_;
+    check(config.kernel_width > 0, "regress: kernel_width must be above 0, got ",
+          config.kernel_width);
+    model_.emplace(config.score == "kernel" ? Scope(parameters_) : Scope(fixed_), keys_.dim(1),
+                   1 / config.kernel_width);
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    save_safetensors(folder + "/examples.safetensors",
+                     std::vector<NamedTensor>{{"features", known_.features},
+                                              {"targets", known_.targets},
+                                              {"center", center_},
+                                              {"scale", scale_}});
+  }
+
+  // All examples at once, each predicted from the others.
+  int64_t begin_epoch(int64_t) override { return 1; }
+  Loss loss(int64_t, Random&) override {
+    const Tensor predicted = matmul(model_->weights_of_others(keys_), known_.targets);
+    return {mean(square(predicted - known_.targets)), keys_.dim(0)};
+  }
+
+  std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
+  Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
+
+  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
+                                               int64_t) override {
+    std::vector<Row> rows;
+    for (const std::string& line : lines) rows.push_back(features_of(line));
+    std::vector<std::vector<Prediction>> all;
+    for (double value : answer(rows)) all.push_back({{say(value), 0}});
+    return all;
+  }
+
+  Drawing attend(const std::string& input) override {
+    const Row row = features_of(input);
+    Drawing drawing{say(answer({row})[0]), {}};
+    if (config_.score == "none") return drawing;
+    const Tensor weights = model_->weights(normal({row}), keys_);
+    AttentionMap map{"kernel", {input}, {}, {}};
+    for (int64_t i = 0; i < keys_.dim(0); ++i) {
+      std::string name;
+      for (int64_t j = 0; j < keys_.dim(1); ++j) {
+        name += say(j ? "," : "", known_.features.read()[i * keys_.dim(1) + j]);
+      }
+      map.keys.push_back(name);
+      map.weights.push_back(weights.read()[i]);
+    }
+    drawing.maps.push_back(std::move(map));
+    return drawing;
+  }
+
+ protected:
+  std::vector<Row> read(const std::string& path) const override { return read_csv(path).rows; }
+  std::vector<Row> generate(const std::string&, int64_t n, Random) const override {
+    return generate_sine(n > 0 ? n : 200, 0).rows;
+  }
+  Lengths lengths_of(const Row&) const override { return {1}; }
+
+ private:
+  // Numbers separated by commas; a target behind them is not looked at, so that a line of the data
+  // will do.
+  Row features_of(const std::string& line) const {
+    const auto d = static_cast<size_t>(keys_.dim(1));
+    Row row;
+    std::istringstream in(line);
+    for (std::string field; std::getline(in, field, ',');) {
+      const auto from = field.find_first_not_of(" \t"), to = field.find_last_not_of(" \t");
+      const std::string word = from == std::string::npos ? "" : field.substr(from, to - from + 1);
+      double value = 0;
+      const auto result = std::from_chars(word.data(), word.data() + word.size(), value);
+      check(result.ec == std::errc() && result.ptr == word.data() + word.size() &&
+                std::isfinite(value),
+            "regress: '", field, "' is not a number; needs ", d, " separated by commas");
+      row.push_back(value);
+    }
+    check(row.size() == d || row.size() == d + 1, "regress: needs ", d,
+          " numbers separated by commas, got ", row.size());
+    row.resize(d);
+    row.push_back(0);
+    return row;
+  }
+
+  Tensor normal(const std::vector<Row>& rows) const {
+    return (arrays_of(rows, keys_.dim(1)).features - center_) / scale_;
+  }
+  std::vector<double> answer(const std::vector<Row>& rows) const {
+    if (config_.score == "none") {
+      return std::vector<double>(rows.size(), mean(known_.targets).item());
+    }
+    const Tensor y = matmul(model_->weights(normal(rows), keys_), known_.targets);
+    return {y.read().begin(), y.read().end()};
+  }
+
+  Evaluation measure(const std::vector<Row>& of) const {
+    const Stopwatch watch;
+    const auto predicted = answer(of);
+    Evaluation result;
+    result.seconds = watch.seconds();
+    Evaluation::One rmse{"rmse", {}};
+    for (size_t i = 0; i < of.size(); ++i) {
+      rmse.tallies.push_back(rmse_tally(of[i].back(), predicted[i]));
+      std::string input;
+      for (size_t j = 0; j + 1 < of[i].size(); ++j) input += say(j ? "," : "", of[i][j]);
+      result.inputs.push_back(input);
+      result.truths.push_back(say(of[i].back()));
+      result.outputs.push_back(say(predicted[i]));
+    }
+    result.metrics = {rmse};
+    return result;
+  }
+
+  Arrays known_;
+  Tensor center_, scale_, keys_;
+  Parameters fixed_;  // what is given rather than learned
+  std::optional<KernelPooling> model_;
+};
 
 }  // namespace
 
-RegressResult train_regress(const NumberTable& table, const RegressOptions& options,
-                            const std::function<void(int64_t, double)>& progress) {
-  const size_t n = table.rows.size();
-  const auto held = static_cast<size_t>(std::ceil(static_cast<double>(n) * options.held_out));
-  check(held >= 1 && n - held >= 2, "regress: ", n, " rows are too few: needs at least 2 to learn ",
-        "from and 1 to measure with");
-  std::vector<size_t> order(n);
-  for (size_t i = 0; i < n; ++i) order[i] = i;
-  Random shuffle = Random(options.seed).fork("split");
-  for (size_t i = n - 1; i > 0; --i) std::swap(order[i], order[shuffle.below(i + 1)]);
-  const Examples test = gather(table, std::span(order).first(held));
-  const Examples train = gather(table, std::span(order).subspan(held));
-
-  // One kernel width suits all features once each has deviation 1.
-  const Tensor center = mean(train.features, 0, true);
-  const Tensor scale = sqrt(mean(square(train.features - center), 0, true)) + 1e-12;
-  const Tensor keys = (train.features - center) / scale, queries = (test.features - center) / scale;
-
-  Parameters parameters(options.seed);
-  const KernelPooling model(parameters, keys.dim(1));
-  RegressResult result{
-      .training_rows = keys.dim(0),
-      .held_out_rows = queries.dim(0),
-      .rmse_mean = rmse(mean(train.targets, 0, true), test.targets),
-      .rmse_given = rmse(matmul(model.weights(queries, keys), train.targets), test.targets),
-      .rmse_learned = 0,
-      .w = {}};
-  Adam adam(parameters, {.rate = options.rate});
-  for (int64_t step = 1; step <= options.steps; ++step) {
-    Tape tape;
-    const Tensor loss =
-        mean(square(matmul(model.weights_of_others(keys), train.targets) - train.targets));
-    adam.step(tape.backward(loss));
-    check(std::isfinite(loss.item()), "regress: the loss is no longer finite at step ", step,
-          "; try a smaller --rate");
-    progress(step, loss.item());
-  }
-  result.rmse_learned = rmse(matmul(model.weights(queries, keys), train.targets), test.targets);
-  for (float w : model.w.read()) result.w.push_back(w);
-  return result;
+std::unique_ptr<Solver> make_regress(const Config& config, Purpose purpose,
+                                     const std::string& folder) {
+  return std::make_unique<Regress>(config, purpose, folder);
 }
 
 }  // namespace fovea

@@ -1,32 +1,51 @@
 // Turns gradients into new parameter values.
 #pragma once
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "fovea/nn/scope.h"
 #include "fovea/op/tape.h"
+#include "fovea/tensor/safetensors.h"
 
 namespace fovea {
 
-// Adam: Kingma and Ba 2014; a weight decay makes it AdamW (Loshchilov and Hutter 2017).
-class Adam {
- public:
-  struct Options {
-    double rate = 1e-3;
-    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-    double weight_decay = 0;
-  };
-  Adam(Parameters& parameters, const Options& options);
-
-  // One step at rate * factor; schedules give the factor.
-  void step(const Gradients& gradients, double factor = 1);
-
- private:
-  Parameters& parameters_;
-  Options options_;
-  int64_t steps_ = 0;
-  std::vector<Tensor> m_, v_;  // in the order of the table
+// The rules step as those of PyTorch do:
+//   adam      Kingma and Ba 2014; weight decay as an L2 penalty in the gradient
+//   adamw     Loshchilov and Hutter 2017: Adam with the decay applied to the weights themselves
+//   sgd       with momentum, no dampening
+//   adadelta  Zeiler 2012; its own rate is 1 and its eps 1e-6
+//   rmsprop   Hinton 2012; centred: Graves 2013; its smoothing constant is rho, 0.99 in PyTorch
+// All but adamw decay weights through the gradient.
+struct OptimizerOptions {
+  std::string kind = "adam";
+  double rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999;  // adam, adamw
+  double eps = 1e-8;                  // all but sgd
+  double momentum = 0.9;              // sgd
+  double rho = 0.95;                  // adadelta, rmsprop
+  bool centred = false;               // rmsprop
+  double weight_decay = 0;
 };
+
+class Optimizer {
+ public:
+  virtual ~Optimizer();
+
+  // One step at rate * factor; schedules give the factor. A parameter without a gradient stays.
+  virtual void step(const Gradients& gradients, double factor = 1) = 0;
+
+  // What must survive a restart: the number of steps as "steps", and arrays named
+  // "<array>/<parameter>".
+  virtual std::vector<NamedTensor> state() const = 0;
+  // Takes the state back from a file that may hold other arrays too. An Error, and nothing changed,
+  // when an array is missing or has another shape or type.
+  virtual void restore(const Safetensors& from) = 0;
+};
+
+// Steps the table's parameters, which must outlive it; all of them must have been made before.
+std::unique_ptr<Optimizer> make_optimizer(Parameters& parameters, const OptimizerOptions& options);
 
 // Length of all gradients together, as one vector.
 double gradient_norm(const Parameters& parameters, const Gradients& gradients);

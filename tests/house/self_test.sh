@@ -77,5 +77,16 @@ case $check in
     finds 'docs/bad.md:3' docs/bad.md "\`\`\`cpp\n$program return fovea::nothing; }\n\`\`\`\n"
     finds 'bad_1 (Failed)' docs/bad.md "\`\`\`cpp\n$program return 1; }\n\`\`\`\n"
     ;;
+  tour)
+    fovea=$2
+    run_check() { "$here/$check.sh" "$tree" "$fovea"; }
+    shown() { printf '# Tour\n\n```sh\n%s\n```\n```text\nno such command\n```\n```sh\n%s\n```\n' "$@"; }
+    write docs/tour.md "$(shown 'fovea --version >made' 'test -s made\nfalse || true')"
+    passes
+    finds 'shows no command' docs/tour.md '# Tour\n```text\nfovea\n```\n'
+    finds 'docs/tour.md:4: failed: fovea trian' docs/tour.md "$(shown 'fovea trian' true)"
+    finds 'docs/tour.md:11: failed' docs/tour.md "$(shown true 'true\nfalse | true\ntrue')"
+    finds 'docs/tour.md: line 10: nothing' docs/tour.md "$(shown true 'echo $nothing')"
+    ;;
   *) echo "no self-test for $check" && exit 1 ;;
 esac

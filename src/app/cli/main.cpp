@@ -45,9 +45,14 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Print the version, instruction set and threads");
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
-  add_bench(app, argv);
+  int exit_code = 0;
+  add_train(app, exit_code);
+  add_eval(app);
+  add_predict(app);
+  add_attend(app);
+  add_compare(app, exit_code);
   add_list(app);
-  add_train(app);
+  add_bench(app, argv);
   std::vector<std::string> words(argv + 1, argv + argc);
   try {
     app.parse(argc, argv);
@@ -61,7 +66,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "fovea: %s\n", usage_error(app, error, words).c_str());
     return 2;
   }
-  return 0;
+  return exit_code;
 }
 
 }  // namespace

@@ -1,85 +1,136 @@
 // fovea train TASK: learns from a file of examples, or from built-in data.
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "fovea/app/bench/race.h"
+#include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
-#include "fovea/base/names.h"
-#include "fovea/task/regress.h"
+#include "fovea/base/file.h"
+#include "fovea/train/checkpoint.h"
 
 namespace fovea::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct TrainWords {
-  std::string task, data = "builtin:sine";
-  RegressOptions options;
-  bool json = false;
+  std::string task, out;
+  std::unique_ptr<ConfigWords> config;
+  bool resume = false, json = false;
 };
 
-NumberTable load(const TrainWords& words) {
-  const std::vector<std::string> builtin{"builtin:sine"};
-  if (words.data == builtin[0]) return generate_sine(200, words.options.seed);
-  if (words.data.starts_with("builtin:")) {
-    throw UsageError(unknown_name("data", words.data, builtin));
-  }
-  return read_csv(words.data);
+std::atomic<bool> interrupted{false};
+
+void watch_for_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = true; };
+  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the program at once
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 }
 
-void train(const TrainWords& words) {
-  const std::vector<std::string> tasks{"regress"};
-  if (words.task != tasks[0]) throw UsageError(unknown_name("task", words.task, tasks));
-  const NumberTable table = load(words);
-  const bool terminal = isatty(STDERR_FILENO);
-  const int64_t steps = words.options.steps;
-  const auto result = train_regress(table, words.options, [&](int64_t step, double loss) {
-    const bool last = step == steps;
-    if (terminal) {
-      fmt::print(stderr, "\rstep {:>{}} of {}   loss {:.5f}{}", step, std::to_string(steps).size(),
-                 steps, loss, last ? "\n" : "");
-    } else if (last || step % std::max<int64_t>(1, steps / 10) == 0) {
-      fmt::print(stderr, "step {} of {}, loss {:.5f}\n", step, steps, loss);
-    }
-  });
-  if (words.json) {
-    fmt::print("{}\n", nlohmann::json{{"task", "regress"},
-                                      {"data", words.data},
-                                      {"training_rows", result.training_rows},
-                                      {"held_out_rows", result.held_out_rows},
-                                      {"rmse_mean", result.rmse_mean},
-                                      {"rmse_given", result.rmse_given},
-                                      {"rmse_learned", result.rmse_learned},
-                                      {"w", result.w}}
-                           .dump());
-    return;
+// A new run, or one that goes on: its folder's config with what was said now on top.
+Config config_for(const TrainWords& words, const Task& task, bool goes_on) {
+  const Settings said = words.config->settings(task.name);
+  if (!goes_on) return config_of(task, said);
+  Config config = load_config(words.out);
+  check(config.task == task.name, words.out, ": holds a model of the task ", config.task, ", not ",
+        task.name);
+  for (const auto& [name, value] : said) config_fields().set(config, name, value);
+  return config;
+}
+
+nlohmann::json summary_of(const Config& config, const TrainResult& result, int64_t parameters,
+                          const std::vector<Metric>& test) {
+  nlohmann::json json{{"task", config.task},
+                      {"data", config.data},
+                      {"stopped", result.stopped},
+                      {"steps", result.steps},
+                      {"epochs", result.epochs},
+                      {"best_step", result.best_step},
+                      {"seconds", result.seconds},
+                      {"step_ms", result.step_seconds * 1e3},
+                      {"peak_mb", bench::peak_megabytes()},
+                      {"parameters", parameters}};
+  if (result.best) json["validation"][result.best->name] = result.best->value;
+  for (const Metric& m : test) json["test"][m.name] = m.value;
+  return json;
+}
+
+int train(const TrainWords& words) {
+  const Task& task = task_named(words.task);
+  const bool there = !words.out.empty() && fs::exists(words.out + "/config.json");
+  check(!there || words.resume, words.out,
+        ": already holds a model; give --resume to go on with it, or another --out");
+  const Config config = config_for(words, task, there);
+  auto solver = task.make(config, Purpose::learn, there ? words.out : "");
+  if (!words.out.empty()) {
+    fs::create_directories(words.out);
+    if (!there) solver->save_vocabulary(words.out);
+    save_config(words.out, config);  // last: a folder with a config is whole
   }
-  fmt::print("Kernel pooling on {}: {} rows to learn from, {} held out\n\n", words.data,
-             result.training_rows, result.held_out_rows);
-  fmt::print("  {:<44}{:>8}\n", "model", "RMSE");
-  fmt::print("  {:<44}{:>8.4f}\n", "mean of the training targets", result.rmse_mean);
-  fmt::print("  {:<44}{:>8.4f}\n", "kernel pooling, width given (w = 1)", result.rmse_given);
-  fmt::print("  {:<44}{:>8.4f}\n", "kernel pooling, width learned", result.rmse_learned);
+  fmt::print(stderr, "{}: {}; {} parameters\n", config.data, solver->summary(),
+             with_commas(solver->parameters().count()));
+  watch_for_interrupt();
+  ProgressBar bar;
+  const TrainResult result = fovea::train(*solver, {.options = config,
+                                                    .folder = words.out,
+                                                    .resume = there,
+                                                    .progress = std::ref(bar),
+                                                    .stop = &interrupted});
+  bar.finish();
+  if (result.stopped == "interrupted") {
+    if (words.out.empty()) {
+      fmt::print(stderr, "fovea: interrupted at step {}; nothing was kept, as there was no --out\n",
+                 result.steps);
+    } else {
+      fmt::print(stderr,
+                 "fovea: interrupted at step {}; to go on: fovea train {} --out {} --resume\n",
+                 result.steps, task.name, words.out);
+    }
+    return 130;
+  }
+  if (!words.out.empty()) load_parameters(words.out + "/model.safetensors", solver->parameters());
+  const std::vector<Metric> test = solver->evaluate("test").values();
+  const auto summary = summary_of(config, result, solver->parameters().count(), test);
+  if (!words.out.empty()) {
+    const std::string text = summary.dump(2) + "\n";
+    write_file_atomically(words.out + "/summary.json", std::as_bytes(std::span(text)));
+  }
+  if (words.json) {
+    fmt::print("{}\n", summary.dump());
+    return 0;
+  }
+  fmt::print("{} on {}: {} steps in {} (stopped by {}), best at step {}\n\n", task.name,
+             config.data, with_commas(result.steps), clock_text(result.seconds), result.stopped,
+             with_commas(result.best_step));
+  fmt::print("On examples it has not seen:\n");
+  print_metrics(test);
+  if (words.out.empty()) {
+    fmt::print(stderr, "\nThe model was not kept: give --out DIR for that.\n");
+  } else {
+    fmt::print("\nThe model is in {0}: fovea predict {0}, fovea attend {0} TEXT\n", words.out);
+  }
+  return 0;
 }
 
 }  // namespace
 
-void add_train(CLI::App& app) {
+void add_train(CLI::App& app, int& exit_code) {
   auto* verb = app.add_subcommand("train", "Learn from a file of examples, or from built-in data");
   auto words = std::make_shared<TrainWords>();
-  verb->add_option("task", words->task, "What to learn: regress")->required();
-  verb->add_option("--data", words->data, "A CSV file whose last column is the target")
-      ->capture_default_str();
-  verb->add_option("--steps", words->options.steps, "Steps of training")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  verb->add_option("--rate", words->options.rate, "Learning rate")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  verb->add_option("--seed", words->options.seed, "Seed of the split and the first values")
-      ->capture_default_str();
+  verb->add_option("task", words->task, "What to learn: translate, label, classify or regress")
+      ->required();
+  verb->add_option("--out", words->out, "Folder to keep the model in");
+  verb->add_flag("--resume", words->resume, "Go on with the run that is in --out, if there is one");
   verb->add_flag("--json", words->json, "Print the result as JSON");
-  verb->callback([words] { train(*words); });
+  words->config = std::make_unique<ConfigWords>(*verb);
+  verb->callback([words, &exit_code] { exit_code = train(*words); });
 }
 
 }  // namespace fovea::cli

@@ -16,8 +16,12 @@ class UsageError : public Error {
 };
 
 // Measuring starts the program again, so it needs its words.
-void add_bench(CLI::App& app, char** argv);  // fovea bench WHAT
-void add_list(CLI::App& app);                // fovea list
-void add_train(CLI::App& app);               // fovea train TASK
+void add_bench(CLI::App& app, char** argv);       // fovea bench WHAT
+void add_list(CLI::App& app);                     // fovea list
+void add_train(CLI::App& app, int& exit_code);    // fovea train TASK
+void add_eval(CLI::App& app);                     // fovea eval DIR
+void add_predict(CLI::App& app);                  // fovea predict DIR
+void add_attend(CLI::App& app);                   // fovea attend DIR TEXT
+void add_compare(CLI::App& app, int& exit_code);  // fovea compare TASK
 
 }  // namespace fovea::cli

@@ -1,0 +1,325 @@
+// fovea compare TASK: every choice under the same budget, data order and first seeds; a table, and
+// a page to send to each other.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/jobs.h"
+#include "fovea/app/cli/terminal.h"
+#include "fovea/app/cli/verbs.h"
+#include "fovea/base/file.h"
+#include "fovea/base/parallel.h"
+#include "fovea/kernel/simd.h"
+#include "fovea/report/comparison_page.h"
+#include "fovea/report/heat_map_json.h"
+#include "fovea/task/comparison.h"
+
+namespace fovea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct CompareWords {
+  std::string task, out;
+  std::vector<std::string> vary, choices;
+  int64_t seeds = 1, jobs = 0, maps = 6;
+  std::unique_ptr<ConfigWords> config;
+  bool json = false;
+};
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, at);) parts.push_back(part);
+  return parts;
+}
+
+std::string name_of(const Settings& choice) {
+  std::string name;
+  for (const auto& [key, value] : choice) {
+    name += fmt::format("{}{}={}", name.empty() ? "" : ",", key, value);
+  }
+  std::ranges::replace(name, '/', '_');  // it is the name of a folder
+  return name;
+}
+
+// Every combination of what --vary lists, then what --choice gives.
+std::vector<Settings> choices_of(const CompareWords& words) {
+  std::vector<Settings> all;
+  if (!words.vary.empty()) all.push_back({});
+  for (const std::string& vary : words.vary) {
+    const auto [key, values] = key_and_value(vary);
+    std::vector<Settings> longer;
+    for (const Settings& begun : all) {
+      for (const std::string& value : split(values, ',')) {
+        longer.push_back(begun);
+        longer.back().emplace_back(key, value);
+      }
+    }
+    all = std::move(longer);
+  }
+  for (const std::string& choice : words.choices) {
+    all.push_back({});
+    for (const std::string& part : split(choice, ',')) all.back().push_back(key_and_value(part));
+  }
+  return all;
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+// A folder holds one comparison: runs under other settings do not belong beside each other.
+void claim_folder(const CompareWords& words, const Settings& base) {
+  fs::create_directories(words.out);
+  const std::string path = words.out + "/compare.json";
+  const nlohmann::json mine{{"task", words.task}, {"settings", base}};
+  if (fs::exists(path)) {
+    const auto theirs = nlohmann::json::parse(text_of(path), nullptr, false);
+    check(theirs == mine, words.out, ": holds a comparison made with other settings (",
+          theirs.is_object() && theirs.contains("settings") ? theirs["settings"].dump() : "unknown",
+          "); give the same ones to add to it, or another --out");
+    return;
+  }
+  write_text(path, mine.dump(2) + "\n");
+}
+
+struct Planned {
+  std::string choice, folder;
+  int64_t seed;
+  Job job;
+};
+
+std::vector<Planned> plan(const CompareWords& words, const Settings& base,
+                          const std::vector<Settings>& choices) {
+  std::vector<Planned> all;
+  for (int64_t seed = 0; seed < words.seeds; ++seed) {  // a whole round before the next seed
+    for (const Settings& choice : choices) {
+      const std::string name = name_of(choice);
+      const std::string folder = fmt::format("{}/runs/{}/seed-{}", words.out, name, seed);
+      if (fs::exists(folder + "/summary.json") && fs::exists(folder + "/eval.json")) continue;
+      std::vector<std::string> train{own_path(), "train", words.task, "--out", folder, "--resume"};
+      Settings settings = base;
+      settings.insert(settings.end(), choice.begin(), choice.end());
+      settings.emplace_back("seed", std::to_string(seed));
+      for (const auto& [key, value] : settings) {
+        train.insert(train.end(), {"--set", key + "=" + value});
+      }
+      const std::vector<std::string> eval{own_path(),
+                                          "eval",
+                                          folder,
+                                          "--details",
+                                          folder + "/eval.json",
+                                          "--maps",
+                                          std::to_string(words.maps)};
+      fs::create_directories(folder);
+      all.push_back({name, folder, seed, {{train, eval}, folder + "/log.txt"}});
+    }
+  }
+  return all;
+}
+
+std::atomic<bool> interrupted{false};
+
+// One line that says how far the running ones are.
+std::string state_of(const std::vector<Planned>& plan, const std::vector<size_t>& running,
+                     size_t finished) {
+  std::string text = fmt::format("{} of {} runs done", finished, plan.size());
+  for (size_t i : running) {
+    text += fmt::format("; {}", plan[i].choice);
+    std::string line, last;
+    std::ifstream file(plan[i].folder + "/metrics.jsonl");
+    while (std::getline(file, line)) last = line;
+    const auto json = nlohmann::json::parse(last, nullptr, false);
+    if (json.is_object()) {
+      text += fmt::format(" {} loss {:.3f}", clock_text(json.value("seconds", 0.0)),
+                          json.value("loss", 0.0));
+    }
+  }
+  return text;
+}
+
+void run_all(const std::vector<Planned>& plan, int64_t jobs) {
+  if (plan.empty()) return;
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = true; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  const int most = jobs > 0 ? static_cast<int>(jobs) : threads();
+  const int at_once = std::min<int>(most, static_cast<int>(plan.size()));
+  const bool terminal = isatty(STDERR_FILENO);
+  std::vector<Job> list;
+  for (const Planned& one : plan) list.push_back(one.job);
+  fmt::print(stderr, "{} run{}, {} at a time\n", plan.size(), plan.size() == 1 ? "" : "s", at_once);
+  size_t finished = 0;
+  int ticks = 0;
+  run_jobs(
+      list, at_once, std::max(1, threads() / at_once),
+      [&](size_t i, int code) {
+        ++finished;
+        fmt::print(stderr, "{}{} seed {}: {}\n", terminal ? "\r\x1b[K" : "", plan[i].choice,
+                   plan[i].seed, code == 0 ? "done" : "failed, see " + plan[i].job.log);
+      },
+      [&](const std::vector<size_t>& running) {
+        if (!terminal || ticks++ % 5 != 0) return;
+        std::string text = state_of(plan, running, finished);
+        const auto room = static_cast<size_t>(terminal_width() - 1);
+        if (text.size() > room) text.resize(room);
+        fmt::print(stderr, "\r\x1b[K{}", text);
+        std::fflush(stderr);
+      },
+      [] { return interrupted.load(); });
+  if (terminal) fmt::print(stderr, "\r\x1b[K");
+}
+
+std::string verdict(const ComparedChoice& c) {
+  if (c.best) return "best";
+  if (c.p_value < 0) return "";
+  return c.p_value < 0.05 ? fmt::format("worse, p {:.3f}", c.p_value)
+                          : fmt::format("tie?  p {:.2f}", c.p_value);
+}
+
+void print_table(const Comparison& comparison) {
+  size_t widest = 6;
+  for (const auto& c : comparison.choices) widest = std::max(widest, c.name.size());
+  widest = std::min<size_t>(widest, 30);
+  fmt::print("{:<{}}  {:>15}  {:<14}{:>7}{:>9}{:>6}{:>7}\n", "choice", widest,
+             words_of(comparison.metric), "against best", "params", "ms/step", "MB", "ms/ex");
+  for (const auto& c : comparison.choices) {
+    std::string name = c.name;
+    while (name.size() > widest) {  // goes on in the next line
+      const auto cut = name.rfind(',', widest - 1);
+      const auto at = cut == std::string::npos ? widest : cut + 1;
+      fmt::print("{}\n", name.substr(0, at));
+      name = " " + name.substr(at);
+    }
+    const auto* value = c.metric(comparison.metric);
+    if (!value) {
+      fmt::print("{:<{}}  failed: {}\n", name, widest, c.failed);
+      continue;
+    }
+    std::string number = metric_text({comparison.metric, true, value->mean});
+    if (value->values.size() > 1) {
+      number += " ±" + metric_text({comparison.metric, true, value->spread});
+    }
+    const auto columns = static_cast<int>(number.size()) - (value->values.size() > 1 ? 1 : 0);
+    fmt::print("{:<{}}  {}{}  {:<14}{:>7}{:>9.1f}{:>6.0f}{:>7.2f}\n", name, widest,
+               std::string(std::max(0, 15 - columns), ' '), number, verdict(c),
+               short_count(static_cast<int64_t>(c.parameters)), c.step_ms, c.peak_mb, c.example_ms);
+  }
+}
+
+void print_heat_map(const Comparison& comparison) {
+  for (const auto& example : comparison.page["examples"]) {
+    for (const auto& one : example["choices"]) {
+      if (one["maps"].empty()) continue;
+      const Drawing drawing = drawing_from_json({{"title", ""}, {"maps", one["maps"]}});
+      fmt::print("\nWhere {} looks: {} → {}\n\n",
+                 comparison.choices[one["choice"].get<size_t>()].name,
+                 example["input"].get<std::string>(), one["output"].get<std::string>());
+      fmt::print("{}", draw_terminal(drawing.maps[0],
+                                     {.width = terminal_width(), .colour = wants_colour()}));
+      return;
+    }
+  }
+}
+
+nlohmann::json about(const CompareWords& words, const Config& config) {
+  const std::time_t now = std::time(nullptr);
+  char day[32];
+  std::strftime(day, sizeof day, "%Y-%m-%d", std::localtime(&now));
+  std::string command = "fovea compare " + words.task;
+  std::string budget = !config.time.empty() ? config.time + " each"
+                       : config.steps > 0   ? with_commas(config.steps) + " steps each"
+                                            : with_commas(config.epochs) + " epochs each";
+  for (const std::string& vary : words.vary) command += " --vary " + vary;
+  for (const std::string& choice : words.choices) command += " --choice " + choice;
+  for (const auto& [key, value] : words.config->settings(words.task)) {
+    command += fmt::format(" --{} {}", key, value);
+  }
+  command += fmt::format(" --seeds {} --out {}", words.seeds, words.out);
+  return {{"title", fmt::format("{} on {}", words.task, config.data)},
+          {"task", words.task},
+          {"data", config.data},
+          {"budget", budget},
+          {"command", command},
+          {"made", day},
+          {"version", FOVEA_VERSION},
+          {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
+}
+
+int compare(const CompareWords& words) {
+  const Task& task = task_named(words.task);
+  const Settings base = words.config->settings(task.name);
+  const Config config = config_of(task, base);
+  const auto choices = choices_of(words);
+  for (const Settings& choice : choices) {  // a wrong name should be said now, not in an hour
+    Settings all = base;
+    all.insert(all.end(), choice.begin(), choice.end());
+    config_of(task, all);
+  }
+  if (choices.empty() && !fs::exists(words.out + "/compare.json")) {
+    throw UsageError("compare: needs --vary KEY=A,B or --choice KEY=A to compare something");
+  }
+  claim_folder(words, base);
+  run_all(plan(words, base, choices), words.jobs);
+  const Comparison comparison = read_comparison(words.out, about(words, config));
+  write_text(words.out + "/comparison.json", comparison.page.dump() + "\n");
+  const std::string report = words.out + "/report.html";
+  write_text(report, comparison_page(comparison.page));
+  if (interrupted) {
+    fmt::print(stderr, "fovea: interrupted; the same command again goes on\n");
+    return 130;
+  }
+  if (words.json) {
+    fmt::print("{}\n", comparison.page.dump());
+    return 0;
+  }
+  fmt::print("{}, {}, {} seed{}\n\n", comparison.page["title"].get<std::string>(),
+             comparison.page["budget"].get<std::string>(), words.seeds,
+             words.seeds == 1 ? "" : "s");
+  print_table(comparison);
+  print_heat_map(comparison);
+  fmt::print("\nReport: {}\n", fs::absolute(report).lexically_normal().string());
+  return std::ranges::any_of(comparison.choices, [](const auto& c) { return !c.failed.empty(); });
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto* verb = app.add_subcommand("compare", "Train several choices under one budget and compare");
+  auto words = std::make_shared<CompareWords>();
+  verb->add_option("task", words->task, "What to learn: translate, label, classify or regress")
+      ->required();
+  verb->add_option("--vary", words->vary, "An option and its values; all combinations are tried")
+      ->type_name("KEY=A,B");
+  verb->add_option("--choice", words->choices, "One more choice, as one or several settings")
+      ->type_name("KEY=A,KEY=B");
+  verb->add_option("--seeds", words->seeds, "Runs of each choice, with seeds 0, 1, ...")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--out", words->out, "Folder of the runs and the report")->required();
+  verb->add_option("--jobs", words->jobs, "Runs at a time; 0: one for each thread")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--maps", words->maps, "Examples whose attention the report shows")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  verb->add_flag("--json", words->json, "Print the result as JSON");
+  words->config = std::make_unique<ConfigWords>(*verb);
+  verb->callback([words, &exit_code] { exit_code = compare(*words); });
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,40 @@
+// The options of Config as words of a verb: --score additive, --input-feeding, --set width=512.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fovea/task/solver.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace fovea::cli {
+
+class ConfigWords {
+ public:
+  // Adds an option for every field, in groups, and --preset and --set.
+  explicit ConfigWords(CLI::App& verb);
+  // What was said, in order: the preset's settings, the options, then --set. A preset of another
+  // task is a UsageError.
+  Settings settings(const std::string& task) const;
+
+ private:
+  struct Word {
+    std::string name, value;
+    const CLI::Option* option;
+  };
+  std::vector<std::unique_ptr<Word>> words_;
+  std::string preset_;
+  std::vector<std::string> sets_;
+};
+
+// make_config and find_task, with whatever they find wrong said as wrong usage.
+const Task& task_named(const std::string& name);
+Config config_of(const Task& task, const Settings& settings);
+// "key=value" in its parts.
+std::pair<std::string, std::string> key_and_value(const std::string& text);
+
+}  // namespace fovea::cli

@@ -1,0 +1,41 @@
+// What verbs say to a person: numbers, tables, progress.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "fovea/train/trainer.h"
+
+namespace fovea::cli {
+
+// Columns of the terminal on stdout or stderr; 80 when there is none.
+int terminal_width();
+// Colours are wanted on stdout: it is a terminal, and NO_COLOR is not set.
+bool wants_colour();
+
+std::string with_commas(int64_t n);        // 1,234,567
+std::string short_count(int64_t n);        // 1.2M, 340k
+std::string clock_text(double seconds);    // 1:05, 2:03:04
+std::string metric_text(const Metric& m);  // 0.934, 31.42
+
+// "1,234 of ..." names with underscores as words.
+std::string words_of(std::string name);
+
+// Metrics one a line.
+void print_metrics(const std::vector<Metric>& metrics);
+
+// A bar on a terminal, lines at every validation elsewhere; on stderr.
+class ProgressBar {
+ public:
+  void operator()(const TrainProgress& progress);
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool drawn_ = false;
+  Clock::time_point last_{};
+  std::string metric_;
+};
+
+}  // namespace fovea::cli

@@ -1,0 +1,23 @@
+// UTF-8 text as a row of code points.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fovea {
+
+// The place of the first byte that is not part of a code point's UTF-8, or -1 when all are.
+int64_t first_not_utf8(std::string_view text);
+
+// The code points, each as its bytes; a byte that is not UTF-8 stands alone.
+std::vector<std::string_view> code_points(std::string_view text);
+
+// What lies between Unicode spaces, without empty parts.
+std::vector<std::string_view> split_at_spaces(std::string_view text);
+
+// Code point by code point, so that there are as many as before.
+std::string to_lowercase(std::string_view text);
+
+}  // namespace fovea

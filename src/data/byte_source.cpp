@@ -1,0 +1,199 @@
+#include "fovea/data/byte_source.h"
+
+#include <fcntl.h>
+#include <lzma.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+
+namespace fovea {
+namespace {
+
+constexpr size_t buffer_size = 1 << 16;
+// What xz -9 needs to unpack is 65 MiB; a file that asks for much more is not worth the memory.
+constexpr uint64_t xz_memory = uint64_t{512} << 20;
+
+[[noreturn]] void fail_damaged(const std::string& path, std::string_view kind) {
+  fail(path, ": the ", kind, " data is damaged; get the file again");
+}
+
+// The file as it lies on disk, with a look at its first bytes that a pipe allows too.
+class PlainSource : public ByteSource {
+ public:
+  explicit PlainSource(const std::string& path)
+      : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(buffer_size) {
+    if (!file_.is_open()) fail_with(errno);
+    struct stat about {};
+    if (fstat(file_.get(), &about) != 0) fail_with(errno);
+    if (S_ISDIR(about.st_mode)) fail_with(EISDIR);
+  }
+
+  const std::string& path() const { return path_; }
+
+  bool starts_with(std::string_view magic) {
+    while (end_ - at_ < magic.size() && fill()) {
+    }
+    return std::string_view(buffer_.data() + at_, end_ - at_).starts_with(magic);
+  }
+
+  // What can be had without another copy; empty at the end.
+  std::span<char> next() {
+    if (at_ == end_) {
+      at_ = end_ = 0;
+      fill();
+    }
+    const size_t from = std::exchange(at_, end_);
+    return std::span(buffer_).subspan(from, end_ - from);
+  }
+
+  size_t read(std::span<char> into) override {
+    if (at_ == end_) {
+      at_ = end_ = 0;
+      fill();
+    }
+    const size_t count = std::min(into.size(), end_ - at_);
+    std::copy_n(buffer_.data() + at_, count, into.data());
+    at_ += count;
+    return count;
+  }
+
+ private:
+  bool fill() {
+    for (;;) {
+      const ssize_t count = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail_with(errno);
+      end_ += static_cast<size_t>(count);
+      return count > 0;
+    }
+  }
+  [[noreturn]] void fail_with(int error) const {
+    fail(path_, ": cannot be read: ", std::strerror(error));
+  }
+
+  std::string path_;
+  Descriptor file_;
+  std::vector<char> buffer_;
+  size_t at_ = 0, end_ = 0;
+};
+
+class GzipSource : public ByteSource {
+ public:
+  explicit GzipSource(std::unique_ptr<PlainSource> packed) : packed_(std::move(packed)) {
+    check(inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK, packed_->path(),
+          ": cannot be unpacked: zlib does not start");
+  }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+  ~GzipSource() override { inflateEnd(&stream_); }
+
+  size_t read(std::span<char> into) override {
+    stream_.next_out = reinterpret_cast<Bytef*>(into.data());
+    stream_.avail_out = static_cast<uInt>(std::min(into.size(), buffer_size));
+    const uInt wanted = stream_.avail_out;
+    while (stream_.avail_out == wanted && !at_end_) {
+      if (stream_.avail_in == 0) {
+        const auto bytes = packed_->next();
+        stream_.next_in = reinterpret_cast<Bytef*>(bytes.data());
+        stream_.avail_in = static_cast<uInt>(bytes.size());
+      }
+      if (between_members_) {
+        start_member();
+        continue;
+      }
+      check(stream_.avail_in > 0, packed_->path(),
+            ": the gzip data ends too soon; get the file again");
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      if (result == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (result != Z_OK) {
+        fail_damaged(packed_->path(), "gzip");
+      }
+    }
+    return wanted - stream_.avail_out;
+  }
+
+ private:
+  // A file may be several gzip files one after the other, and tapes fill up with zeros.
+  void start_member() {
+    if (stream_.avail_in == 0) {
+      at_end_ = true;
+    } else if (*stream_.next_in == 0) {
+      ++stream_.next_in;
+      --stream_.avail_in;
+    } else {
+      if (inflateReset(&stream_) != Z_OK) fail_damaged(packed_->path(), "gzip");
+      between_members_ = false;
+    }
+  }
+
+  std::unique_ptr<PlainSource> packed_;
+  z_stream stream_{};
+  bool between_members_ = false, at_end_ = false;
+};
+
+class XzSource : public ByteSource {
+ public:
+  explicit XzSource(std::unique_ptr<PlainSource> packed) : packed_(std::move(packed)) {
+    check(lzma_stream_decoder(&stream_, xz_memory, LZMA_CONCATENATED) == LZMA_OK, packed_->path(),
+          ": cannot be unpacked: liblzma does not start");
+  }
+  XzSource(const XzSource&) = delete;
+  XzSource& operator=(const XzSource&) = delete;
+  ~XzSource() override { lzma_end(&stream_); }
+
+  size_t read(std::span<char> into) override {
+    stream_.next_out = reinterpret_cast<uint8_t*>(into.data());
+    stream_.avail_out = into.size();
+    while (stream_.avail_out == into.size() && !at_end_) {
+      if (stream_.avail_in == 0 && !no_more_) {
+        const auto bytes = packed_->next();
+        stream_.next_in = reinterpret_cast<const uint8_t*>(bytes.data());
+        stream_.avail_in = bytes.size();
+        no_more_ = bytes.empty();
+      }
+      const lzma_ret result = lzma_code(&stream_, no_more_ ? LZMA_FINISH : LZMA_RUN);
+      if (result == LZMA_STREAM_END) {
+        at_end_ = true;
+      } else if (result == LZMA_BUF_ERROR) {
+        fail(packed_->path(), ": the xz data ends too soon; get the file again");
+      } else if (result == LZMA_MEMLIMIT_ERROR) {
+        fail(packed_->path(), ": to unpack the xz data takes more than ", xz_memory >> 20,
+             " MiB of memory; unpack it with xz -d first");
+      } else if (result != LZMA_OK) {
+        fail_damaged(packed_->path(), "xz");
+      }
+    }
+    return into.size() - stream_.avail_out;
+  }
+
+ private:
+  std::unique_ptr<PlainSource> packed_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool no_more_ = false, at_end_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
+  auto file = std::make_unique<PlainSource>(path);
+  if (file->starts_with("\x1f\x8b")) return std::make_unique<GzipSource>(std::move(file));
+  if (file->starts_with(std::string_view("\xfd"
+                                         "7zXZ\0",
+                                         6))) {
+    return std::make_unique<XzSource>(std::move(file));
+  }
+  return file;
+}
+
+}  // namespace fovea

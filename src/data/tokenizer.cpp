@@ -1,0 +1,128 @@
+#include "fovea/data/tokenizer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+#include "fovea/base/names.h"
+#include "fovea/base/utf8.h"
+#include "fovea/data/tokenizer_method.h"
+
+namespace fovea {
+namespace {
+
+constexpr const char* format_name = "fovea tokenizer";
+
+bool has_pieces(const TokenizerOptions& options) { return parse_kind(options.kind).pieces > 0; }
+
+nlohmann::json read_json(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  check(file.good(), path, ": cannot be read; a model's folder needs its tokenizer");
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  check(json.is_object() && json.value("format", nlohmann::json()) == format_name, path,
+        ": is not a tokenizer that Fovea saved, or not all of it; get the model's folder again");
+  return json;
+}
+
+}  // namespace
+
+TokenKind parse_kind(const std::string& kind) {
+  const size_t colon = kind.find(':');
+  const std::string name = kind.substr(0, colon);
+  const std::vector<std::string> whole{"chars", "words", "bytes"}, pieces{"bpe", "unigram"};
+  if (std::find(whole.begin(), whole.end(), name) != whole.end()) {
+    check(colon == std::string::npos, "tokens: '", name, "' takes no number, got '", kind, "'");
+    return {name, 0};
+  }
+  if (std::find(pieces.begin(), pieces.end(), name) == pieces.end()) {
+    fail(unknown_name("kind of tokens", name,
+                      std::vector<std::string>{"chars", "words", "bytes", "bpe", "unigram"}));
+  }
+  int64_t count = 0;
+  const char* end = kind.data() + kind.size();
+  const char* number = colon == std::string::npos ? end : kind.data() + colon + 1;
+  const auto result = std::from_chars(number, end, count);
+  check(result.ec == std::errc() && result.ptr == end && count > 4 && count <= 1'000'000,
+        "tokens: '", name, "' needs a number of pieces from 5 to 1000000, as in ", name,
+        ":8000, got '", kind, "'");
+  return {name, count};
+}
+
+Tokenizer::Tokenizer(TokenizerOptions options, std::shared_ptr<const Method> method)
+    : options_(std::move(options)), method_(std::move(method)) {}
+
+Tokenizer Tokenizer::learn(const TokenizerOptions& options, std::span<const std::string> texts) {
+  const bool pieces = has_pieces(options);
+  check(options.min_count >= 1, "tokens: min_count needs to be 1 or more, got ", options.min_count);
+  check(options.max_size == 0 || options.max_size > 4,
+        "tokens: max_size needs to be above 4 (or 0: no limit), got ", options.max_size);
+  std::vector<std::string> lower;
+  if (options.lowercase) {
+    for (const std::string& text : texts) lower.push_back(to_lowercase(text));
+    texts = lower;
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    check(first_not_utf8(texts[i]) < 0, "tokens: text ", i + 1, " is not UTF-8; convert it");
+  }
+  if (options.kind == "bytes") return Tokenizer(options, make_bytes());
+  return Tokenizer(options, pieces ? learn_pieces(options, texts) : learn_units(options, texts));
+}
+
+std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
+  return method_->encode(options_.lowercase ? to_lowercase(text) : std::string(text));
+}
+
+std::string Tokenizer::decode(std::span<const int32_t> ids) const {
+  std::vector<int32_t> said;
+  for (const int32_t id : ids) {
+    check(id >= 0 && id < size(), "tokens: needs ids below ", size(), " to decode, got ", id);
+    if (id != pad && id != begin && id != end) said.push_back(id);
+  }
+  return method_->decode(said);
+}
+
+std::vector<std::string> Tokenizer::pieces(std::string_view text) const {
+  return method_->pieces(options_.lowercase ? to_lowercase(text) : std::string(text));
+}
+
+std::string Tokenizer::piece(int32_t id) const {
+  check(id >= 0 && id < size(), "tokens: needs an id below ", size(), ", got ", id);
+  return method_->piece(id);
+}
+
+int64_t Tokenizer::size() const { return method_->size(); }
+const TokenizerOptions& Tokenizer::options() const { return options_; }
+
+void Tokenizer::save(const std::string& folder, const std::string& name) const {
+  const std::string path = folder + "/" + name;
+  nlohmann::json about{{"format", format_name},
+                       {"kind", options_.kind},
+                       {"lowercase", options_.lowercase},
+                       {"min_count", options_.min_count},
+                       {"max_size", options_.max_size}};
+  method_->save(about, path);
+  const std::string text = about.dump(1) + "\n";
+  write_file_atomically(path + ".json", std::as_bytes(std::span(text)));
+}
+
+Tokenizer Tokenizer::load(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name, file = path + ".json";
+  const nlohmann::json about = read_json(file);
+  TokenizerOptions options;
+  try {
+    options = {about.at("kind"), about.at("lowercase"), about.at("min_count"),
+               about.at("max_size")};
+    if (options.kind == "bytes") return Tokenizer(options, make_bytes());
+    return Tokenizer(
+        options, has_pieces(options) ? load_pieces(about, path) : load_units(options, about, file));
+  } catch (const nlohmann::json::exception&) {
+    fail(file,
+         ": lacks what a tokenizer needs (kind, lowercase, min_count, max_size, vocabulary), "
+         "or has it in another form; get the model's folder again");
+  }
+}
+
+}  // namespace fovea

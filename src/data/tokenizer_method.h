@@ -1,0 +1,50 @@
+// What a kind of tokens does, behind Tokenizer; its texts are lowercased already where asked for.
+#pragma once
+
+#include <array>
+#include <nlohmann/json_fwd.hpp>
+
+#include "fovea/data/tokenizer.h"
+
+namespace fovea {
+
+class Tokenizer::Method {
+ public:
+  virtual ~Method() = default;
+  virtual std::vector<int32_t> encode(std::string_view text) const = 0;
+  virtual std::string decode(std::span<const int32_t> ids) const = 0;  // no pad, begin, end
+  virtual std::vector<std::string> pieces(std::string_view text) const = 0;
+  virtual std::string piece(int32_t id) const = 0;  // id in [0, size())
+  virtual int64_t size() const = 0;
+
+  // Adds to `about`, which becomes path.json, what it needs to be made again, and writes what does
+  // not fit there to files whose names begin with `path`.
+  virtual void save(nlohmann::json& about, const std::string& path) const = 0;
+};
+
+// By id: Tokenizer::pad, unknown, begin, end.
+inline constexpr std::array<const char*, 4> special_pieces{"<pad>", "<unk>", "<s>", "</s>"};
+
+// Whole units of text with an id each: characters or words.
+std::shared_ptr<const Tokenizer::Method> learn_units(const TokenizerOptions& options,
+                                                     std::span<const std::string> texts);
+std::shared_ptr<const Tokenizer::Method> load_units(const TokenizerOptions& options,
+                                                    const nlohmann::json& about,
+                                                    const std::string& path);
+
+std::shared_ptr<const Tokenizer::Method> make_bytes();
+
+// Pieces of words that sentencepiece learns.
+std::shared_ptr<const Tokenizer::Method> learn_pieces(const TokenizerOptions& options,
+                                                      std::span<const std::string> texts);
+std::shared_ptr<const Tokenizer::Method> load_pieces(const nlohmann::json& about,
+                                                     const std::string& path);
+
+// "bpe:8000" is {"bpe", 8000}; a kind without a number has 0 pieces. An Error for all else.
+struct TokenKind {
+  std::string name;
+  int64_t pieces;
+};
+TokenKind parse_kind(const std::string& kind);
+
+}  // namespace fovea

@@ -1,0 +1,19 @@
+// The page that `fovea compare` leaves: one HTML file that needs no network and works from disk.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace fovea {
+
+// `comparison` is {title, task, data, budget, seeds: [0, ...], command, made, version, machine,
+//   metric: {name, higher_is_better}, metrics: [name, ...],
+//   choices: [{name, options: {key: value}, best, p_value, metrics: {name: {mean, spread, values}},
+//     parameters, step_ms, peak_mb, example_ms, examples_per_second, stopped, failed,
+//     runs: [{seed, curve: [{step, seconds, loss, metric}]}]}],
+//   examples: [{input, truth, choices: [{choice: index, output, maps: [as a Drawing's]}]}]}.
+// p_value is of the difference to the best choice. Any of it may be missing or null; the page then
+// leaves that part out or writes a dash.
+std::string comparison_page(const nlohmann::json& comparison);
+
+}  // namespace fovea

@@ -1,0 +1,154 @@
+// The comparison page: reads the data, states the finding, and puts the sections in their places.
+
+// The data as the sections want it: no part missing, choices with a colour and a short name.
+function prepared(data) {
+  const choices = list(data.choices).map((choice, index) => ({
+                                           ...choice,
+                                           index,
+                                           name: String(choice.name ?? `choice ${index + 1}`),
+                                           colour: `var(--c${index % 8})`,
+                                           dashed: index >= 8
+                                         }));
+  const metric = {
+    name: data.metric?.name ?? Object.keys(choices[0]?.metrics ?? {})[0] ?? 'metric',
+    higher_is_better: data.metric?.higher_is_better ?? true
+  };
+  const metrics = [...new Set([metric.name, ...list(data.metrics)])];
+  const formats =
+      Object.fromEntries(metrics.map((name) => [name, metric_format(name, choices.flatMap((c) => {
+                                                  const {mean, values} = measured(c, name);
+                                                  return [mean, ...values];
+                                                }))]));
+  // Where all choices have the same options, those that differ head the column and their values are
+  // the names, as long as that still tells the choices apart.
+  const keys = [...new Set(choices.flatMap((c) => Object.keys(c.options ?? {})))];
+  const value = (choice, key) => String(choice.options?.[key] ?? '');
+  const varied = keys.filter(
+      (key) => choices.length === 1 || new Set(choices.map((c) => value(c, key))).size > 1);
+  // JSON forgot the order in which they were asked for; the names have kept it.
+  varied.sort((a, b) => choices[0].name.indexOf(`${a}=`) - choices[0].name.indexOf(`${b}=`));
+  const shorts = choices.map((c) => varied.map((key) => value(c, key)).join(' · '));
+  const tell_apart = shorts.every((short, i) => short && shorts.indexOf(short) === i) &&
+      choices.every((c) => keys.every((key) => c.options && key in c.options));
+  choices.forEach((choice, i) => {
+    choice.short = tell_apart ? shorts[i] : choice.name;
+  });
+  return {
+    ...data,
+    choices,
+    metric,
+    metrics,
+    formats,
+    seeds: list(data.seeds),
+    label: tell_apart ? varied.join(' · ') : 'choice'
+  };
+}
+
+// One sentence, as pieces: the winner, by how much, and whether that is more than chance.
+function finding({choices, metric, formats}) {
+  if (!choices.length) return ['There is nothing to compare yet.'];
+  const format = formats[metric.name], title = metric_title(metric.name);
+  const mean = (choice) => measured(choice, metric.name).mean;
+  const sign = metric.higher_is_better ? 1 : -1;
+  const ranked = choices.filter((c) => mean(c) !== null).sort((a, b) => sign * (mean(b) - mean(a)));
+  const best = ranked.find((c) => c.best) ?? ranked[0];
+  if (!best) return [choices.length === 1 ? 'The run did not finish.' : 'No choice has finished.'];
+  const winner = el('mark', {style: `--mine:${best.colour}`}, best.short);
+  const second = ranked.find((c) => c !== best);
+  if (!second) return [winner, ` reaches ${format.text(mean(best))} ${title}.`];
+  const ahead = sign * (mean(best) - mean(second)), p = number_or_null(second.p_value);
+  const by = `${format.difference(Math.abs(ahead))} ${
+      metric.higher_is_better ? 'ahead of' : 'below'} ${second.short}`;
+  if (ahead === 0)
+    return [winner, ` and ${second.short} are level at ${format.text(mean(best))} ${title}.`];
+  if (p === null)
+    return [
+      winner,
+      ` leads with ${format.text(mean(best))} ${title}, ${by}; whether by chance is not known.`
+    ];
+  if (p < 0.05)
+    return [
+      winner, ` wins with ${format.text(mean(best))} ${title}, ${by}: beyond chance (${p_text(p)}).`
+    ];
+  return [
+    winner,
+    ` leads with ${format.text(mean(best))} ${title}, ${by}, but that may be chance (${p_text(p)}).`
+  ];
+}
+
+function lede({task, data, budget, choices, seeds}) {
+  const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+  return [
+    task && data ? `${capital(task)} on ${data}` :
+        task ? capital(task) :
+               data,
+    choices.length ? count(choices.length, 'choice', 'choices') : null,
+    seeds.length ? count(seeds.length, 'seed', 'seeds') : null, budget
+  ].filter(Boolean)
+      .join(' · ');
+}
+
+function command_box(command) {
+  const button =
+      el('button', {
+        type: 'button',
+        onclick: async () => {
+          try {
+            await navigator.clipboard.writeText(command);
+            button.textContent = 'Copied';
+          } catch {  // a page from disk may not be allowed to
+            getSelection().selectAllChildren(code);
+            button.textContent = 'Selected';
+          }
+          setTimeout(() => {
+            button.textContent = 'Copy';
+          }, 1600);
+        }
+      },
+         'Copy');
+  const code = el('code', {}, command);
+  return el('div', {class: 'command'}, code, button);
+}
+
+function made_section(comparison) {
+  const facts = [
+    ['Data', comparison.data], ['Budget', comparison.budget],
+    ['Seeds', comparison.seeds.join(', ')], ['Machine', comparison.machine],
+    ['Fovea', comparison.version], ['Made', comparison.made]
+  ].filter(([, value]) => value);
+  if (!facts.length && !comparison.command) return null;
+  const compared = comparison.choices.length > 1;
+  return el(
+      'section', {id: 'made'}, el('h2', {style: 'margin-bottom:16px'}, 'How it was made'),
+      comparison.command ? command_box(String(comparison.command)) : null,
+      el('dl', {class: 'made'},
+         ...facts.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, String(value))])),
+      compared ?
+          el('p', {class: 'method'},
+             'Every choice had the same budget, the same data in the same order and the ' +
+                 'same seeds. p comes from a paired bootstrap of the difference to the best ' +
+                 'choice: how often a difference as large would appear if there were none. ' +
+                 'Below 0.05 it is called beyond chance.') :
+          null);
+}
+
+{
+  const comparison = prepared(page_data());
+  document.getElementById('brand').textContent =
+      ['Fovea', comparison.title].filter(Boolean).join(' · ');
+  document.getElementById('theme').append(theme_button());
+  document.getElementById('finding').append(...finding(comparison));
+  document.getElementById('lede').textContent = lede(comparison);
+  const sections = comparison.choices.length ?
+      [table_section(comparison), curves_section(comparison), examples_section(comparison)] :
+      [el('section', {},
+          el('p', {class: 'nothing'},
+             'Nothing to compare yet: no choice has been trained. ' +
+                 'This page fills once the first run ends.'))];
+  document.getElementById('main').append(
+      ...[...sections, made_section(comparison)].filter(Boolean));
+  document.getElementById('foot').textContent =
+      ['Made with Fovea', comparison.version].filter(Boolean).join(' ');
+  draw_all();
+  root.dataset.ready = 'yes';
+}

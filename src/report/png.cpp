@@ -1,0 +1,139 @@
+// Heat maps as a PNG, at two pixels a unit, with the quads of stb_easy_font as letters.
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#include <stb/stb_easy_font.h>
+#include <stb/stb_image_write.h>
+
+#include <array>
+#include <cmath>
+
+#include "fovea/base/error.h"
+#include "fovea/report/glyphs.h"
+#include "fovea/report/heat_layout.h"
+
+namespace fovea {
+namespace {
+
+constexpr int pixels = 2;  // a unit of the layout
+
+// Signs of our own that the font lacks, and an arrow that titles like, in its letters.
+std::vector<Glyph> drawable(const std::string& text) {
+  std::vector<Glyph> result;
+  for (Glyph& glyph : glyphs(text)) {
+    if (glyph.text == "→") result.push_back({"-", 1});
+    if (glyph.text == "…") glyph.text = ".";
+    if (glyph.text == "␣") glyph.text = "_";
+    if (glyph.text == "→") glyph.text = ">";
+    result.push_back(std::move(glyph));
+  }
+  return result;
+}
+
+class PngCanvas : public Canvas {
+ public:
+  void resize(int width, int height) {
+    width_ = width, height_ = height;
+    image_.assign(static_cast<size_t>(width) * height * 3, 255);
+  }
+
+  double text_width(const std::string& text, double size) const override {
+    int sum = 0;
+    for (const Glyph& glyph : drawable(text)) sum += advance(glyph);
+    return static_cast<double>(sum) * magnified(size) / pixels;
+  }
+
+  void rectangle(double x, double y, double width, double height, Colour colour) override {
+    const auto at = [](double v) { return static_cast<int>(std::lround(v * pixels)); };
+    fill(at(x), at(y), at(x + width), at(y + height), colour);
+  }
+
+  void write(const Label& label) override;
+
+  std::string encoded() const;
+
+ private:
+  // Letters are whole multiples of their grid: between them they would blur.
+  static int magnified(double size) { return std::max(1, static_cast<int>(size * pixels / 10)); }
+  static bool known(const Glyph& glyph) { return glyph.text.size() == 1; }
+  static int advance(const Glyph& glyph) {
+    if (!known(glyph)) return 6 * glyph.columns;
+    std::string letter = glyph.text;
+    return stb_easy_font_width(letter.data());
+  }
+
+  void fill(int left, int top, int right, int bottom, Colour colour) {
+    for (int y = std::max(top, 0); y < std::min(bottom, height_); ++y) {
+      for (int x = std::max(left, 0); x < std::min(right, width_); ++x) {
+        uint8_t* pixel = &image_[(static_cast<size_t>(y) * width_ + x) * 3];
+        pixel[0] = colour.r, pixel[1] = colour.g, pixel[2] = colour.b;
+      }
+    }
+  }
+
+  int width_ = 0, height_ = 0;
+  std::vector<uint8_t> image_;
+};
+
+void PngCanvas::write(const Label& label) {
+  constexpr int middle = 5;  // of a line of capitals, in the font's own grid
+  const int times = magnified(label.size);
+  const double length = text_width(label.text, label.size) * pixels;
+  const double back = label.anchor == Anchor::start ? 0 : label.anchor == Anchor::end ? 1 : 0.5;
+  const int x0 = static_cast<int>(std::lround(label.x * pixels));
+  const int y0 = static_cast<int>(std::lround(label.y * pixels));
+  const int start = -static_cast<int>(std::lround(length * back));
+  // A rectangle of the font's grid, placed along the line of writing.
+  const auto stroke = [&](int pen, double left, double top, double right, double bottom) {
+    const auto at = [&](double v) { return static_cast<int>(std::lround(v * times)); };
+    const int a = start + pen * times + at(left), b = start + pen * times + at(right);
+    const int c = at(top - middle), d = at(bottom - middle);
+    if (label.upward)
+      fill(x0 + c, y0 - b, x0 + d, y0 - a, label.ink);
+    else
+      fill(x0 + a, y0 + c, x0 + b, y0 + d, label.ink);
+  };
+  struct Vertex {
+    float x, y, z;
+    uint8_t colour[4];
+  };
+  int pen = 0;
+  for (const Glyph& glyph : drawable(label.text)) {
+    if (known(glyph)) {
+      std::string letter = glyph.text;
+      std::array<Vertex, 4 * 64> quads;
+      const int count =
+          stb_easy_font_print(0, 0, letter.data(), nullptr, quads.data(), sizeof quads);
+      for (int i = 0; i < count; ++i)
+        stroke(pen, quads[4 * i].x, quads[4 * i].y, quads[4 * i + 2].x, quads[4 * i + 2].y);
+    } else {  // a hollow box
+      const int right = 6 * glyph.columns - 2;
+      stroke(pen, 0, 2, right, 3), stroke(pen, 0, 8, right, 9);
+      stroke(pen, 0, 2, 1, 9), stroke(pen, right - 1, 2, right, 9);
+    }
+    pen += advance(glyph);
+  }
+}
+
+std::string PngCanvas::encoded() const {
+  std::string bytes;
+  const auto append = [](void* into, void* data, int size) {
+    static_cast<std::string*>(into)->append(static_cast<const char*>(data), size);
+  };
+  const int ok =
+      stbi_write_png_to_func(append, &bytes, width_, height_, 3, image_.data(), width_ * 3);
+  check(ok != 0, "draw_png: could not encode ", width_, " x ", height_, " pixels");
+  return bytes;
+}
+
+}  // namespace
+
+std::string draw_png(const Drawing& drawing) {
+  PngCanvas canvas;
+  const Picture picture = heat_layout(drawing, canvas);
+  canvas.resize(static_cast<int>(picture.width) * pixels,
+                static_cast<int>(picture.height) * pixels);
+  paint(picture, canvas);
+  return canvas.encoded();
+}
+
+}  // namespace fovea

@@ -1,0 +1,56 @@
+// Heat maps as a self-contained SVG document.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "fovea/report/glyphs.h"
+#include "fovea/report/heat_layout.h"
+#include "fovea/report/markup.h"
+
+namespace fovea {
+namespace {
+
+class SvgCanvas : public Canvas {
+ public:
+  // The font is monospaced so that this holds in every viewer: 0.6 of the size a column.
+  double text_width(const std::string& text, double size) const override {
+    return columns(glyphs(text)) * size * 0.602;
+  }
+
+  void rectangle(double x, double y, double width, double height, Colour c) override {
+    fmt::format_to(std::back_inserter(body),
+                   "<rect x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" "
+                   "fill=\"#{:02x}{:02x}{:02x}\"/>\n",
+                   x, y, width, height, c.r, c.g, c.b);
+  }
+
+  void write(const Label& label) override {
+    constexpr const char* anchors[] = {"start", "middle", "end"};
+    const Colour c = label.ink;
+    fmt::format_to(std::back_inserter(body),
+                   "<text transform=\"translate({:.6g} {:.6g}){}\" dy=\".35em\" font-size=\"{:g}\" "
+                   "text-anchor=\"{}\" fill=\"#{:02x}{:02x}{:02x}\"{}>{}</text>\n",
+                   label.x, label.y, label.upward ? " rotate(-90)" : "", label.size,
+                   anchors[static_cast<int>(label.anchor)], c.r, c.g, c.b,
+                   label.bold ? " font-weight=\"600\"" : "", escaped_markup(label.text));
+  }
+
+  std::string body;
+};
+
+}  // namespace
+
+std::string draw_svg(const Drawing& drawing) {
+  SvgCanvas canvas;
+  const Picture picture = heat_layout(drawing, canvas);
+  paint(picture, canvas);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" "
+      "height=\"{1:g}\" font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', "
+      "monospace\" "
+      "shape-rendering=\"crispEdges\" xml:space=\"preserve\">\n<title>{2}</title>\n{3}</svg>\n",
+      picture.width, picture.height, escaped_markup(picture.title), canvas.body);
+}
+
+}  // namespace fovea

@@ -1,0 +1,41 @@
+// A comparison on disk: DIR/runs/CHOICE/seed-N is the folder of one run, with summary.json
+// (training) and eval.json (what each test example counted). From these come the table and the
+// report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "fovea/train/metric.h"
+
+namespace fovea {
+
+struct ComparedChoice {
+  std::string name;  // "score=additive,align=entmax"
+  std::vector<int64_t> seeds;
+  struct Value {
+    double mean = 0, spread = 0;  // spread: standard deviation over seeds; 0 for one seed
+    std::vector<double> values;   // one a seed
+  };
+  std::vector<std::pair<std::string, Value>> metrics;  // the task's own first
+  bool best = false;
+  // That the difference to the best is chance, by a paired bootstrap over the test examples; -1:
+  // not known.
+  double p_value = -1;
+  double parameters = 0, step_ms = 0, peak_mb = 0, example_ms = 0, steps = 0;
+  std::string failed;  // what stopped it, where it did not finish
+
+  const Value* metric(std::string_view name) const;
+};
+
+struct Comparison {
+  std::string metric;  // that ranks them
+  bool higher_is_better = true;
+  std::vector<ComparedChoice> choices;  // best first, failed ones last
+  nlohmann::json page;                  // for comparison_page()
+};
+
+// Reads every finished run in the folder. `about`: title, task, data, budget, command and the like,
+// for the page.
+Comparison read_comparison(const std::string& folder, const nlohmann::json& about);
+
+}  // namespace fovea

@@ -1,0 +1,297 @@
+// lm: what comes next. Text is one long row of tokens, learned in windows.
+#include <cmath>
+
+#include "fovea/attention/recorder.h"
+#include "fovea/data/batches.h"
+#include "fovea/data/builtin.h"
+#include "fovea/data/text_file.h"
+#include "fovea/data/tokenizer.h"
+#include "fovea/model/language_model.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/examples.h"
+#include "fovea/task/make.h"
+#include "fovea/task/maps.h"
+#include "fovea/task/sampling.h"
+
+namespace fovea {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+// Where a line is not a token of its own (words, pieces), its end is said by the end token.
+bool keeps_lines(const std::string& kind) { return kind == "chars" || kind == "bytes"; }
+
+class Lm final : public Solver {
+ public:
+  Lm(const Config& config, Purpose purpose, const std::string& folder) : Solver(config) {
+    check(is_transformer(config), "lm: the model is transformer, not '", config.model, "'");
+    check(config.context >= 2, "lm: context must be at least 2, got ", config.context);
+    std::vector<std::string> lines;
+    if (purpose == Purpose::learn || folder.empty()) lines = load(config.data);
+    if (folder.empty()) {
+      tokens_ = Tokenizer::learn({.kind = config.tokens,
+                                  .lowercase = config.lowercase,
+                                  .min_count = config.min_count,
+                                  .max_size = config.vocabulary},
+                                 keeps_lines(config.tokens) ? with_breaks(lines) : lines);
+    } else {
+      tokens_ = Tokenizer::load(folder, "tokens");
+    }
+    if (purpose == Purpose::learn) number(lines);
+    TransformerOptions options = transformer_options(config);
+    options.longest = config.context;
+    model_.emplace(parameters_, tokens_->size(), options);
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    tokens_->save(folder, "tokens");
+  }
+
+  std::string summary() const override {
+    return say(train_.size(), " tokens to learn from, ", dev_.size(), " to validate on, ",
+               tokens_->size(), " different ones");
+  }
+
+  // Windows side by side from a beginning that every epoch draws anew, so that the model does not
+  // see the same cuts each time.
+  int64_t begin_epoch(int64_t epoch) override {
+    Random random = Random(config_.seed).fork("order").fork(static_cast<uint64_t>(epoch));
+    const auto n = static_cast<int64_t>(train_.size()) - 1;
+    const int64_t first =
+        n > config_.context
+            ? static_cast<int64_t>(random.below(std::min(config_.context, n - config_.context)))
+            : 0;
+    starts_.clear();
+    for (int64_t i : shuffled(std::max<int64_t>(1, (n - first) / config_.context), random)) {
+      starts_.push_back(first + i * config_.context);
+    }
+    return (static_cast<int64_t>(starts_.size()) + config_.batch - 1) / config_.batch;
+  }
+
+  Loss loss(int64_t batch, Random& random) override {
+    std::vector<Ids> inputs;
+    Ids wanted;
+    const auto from = static_cast<size_t>(batch * config_.batch);
+    for (size_t i = from; i < std::min(starts_.size(), from + config_.batch); ++i) {
+      const Window window{train_, starts_[i], starts_[i]};
+      inputs.push_back(window.input(config_.context));
+      const Ids next = window.wanted(config_.context);
+      wanted.insert(wanted.end(), next.begin(), next.end());
+    }
+    const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
+    return {
+        cross_entropy(model_->scores(sequences_of(inputs), &random), targets, config_.smoothing),
+        targets.elements()};
+  }
+
+  std::vector<Metric> validate() override {
+    const int64_t most = config_.validate_examples > 0 ? config_.validate_examples : 1 << 30;
+    return measure(dev_, config_.context, most).values();
+  }
+
+  // Each token is predicted from at least half a context, but for those at the very beginning.
+  Evaluation evaluate(const std::string& part) override {
+    const bool own = part == "dev" || (part == "test" && config_.test.empty());
+    if (own && dev_.empty()) number(load(config_.data));
+    const Ids other = own ? Ids() : encode(load(part == "test" ? config_.test : part));
+    return measure(own ? dev_ : other, config_.context / 2, 1 << 30);
+  }
+
+  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
+                                               int64_t nbest) override {
+    std::vector<std::vector<Prediction>> all;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      all.emplace_back();
+      for (int64_t n = 0; n < nbest; ++n) {
+        Random random = Random(config_.seed).fork("continue").fork(asked_ * 1000 + n);
+        all.back().push_back(go_on(lines[i], random));
+      }
+      ++asked_;
+    }
+    return all;
+  }
+
+  Drawing attend(const std::string& input) override {
+    Ids ids = tokens_->encode(input);
+    std::vector<std::string> pieces = tokens_->pieces(input);
+    check(!ids.empty(), "attend: the input has no tokens");
+    if (static_cast<int64_t>(ids.size()) > config_.context) {
+      ids.resize(config_.context), pieces.resize(config_.context);
+    }
+    Recorder recorder;
+    model_->scores(sequences_of({&ids, 1}), nullptr);
+    return {input, maps_of(recorder, 0, [&](const std::string&) {
+              return MapLabels{pieces, pieces};
+            })};
+  }
+
+ private:
+  // Part of a text: read from `first`, asked from `asked` on.
+  struct Window {
+    const Ids& text;
+    int64_t first, asked;
+
+    int64_t end(int64_t context) const {
+      return std::min(first + context, static_cast<int64_t>(text.size()) - 1);
+    }
+    Ids input(int64_t context) const { return {text.begin() + first, text.begin() + end(context)}; }
+    Ids wanted(int64_t context) const {
+      return {text.begin() + first + 1, text.begin() + end(context) + 1};
+    }
+  };
+
+  std::vector<std::string> load(const std::string& source) const {
+    check(!source.empty(), "lm: needs --data: a text file, or builtin:dates");
+    constexpr std::string_view builtin = "builtin:";
+    if (!source.starts_with(builtin)) return read_lines(source);
+    find_builtin(find_task(config_.task), source.substr(builtin.size()));
+    std::vector<std::string> lines;
+    const int64_t n = config_.examples > 0 ? config_.examples : 20'000;
+    for (const Pair& pair : generate_dates(n, Random(0).fork(source))) {
+      lines.push_back(pair.source + " = " + pair.target);
+    }
+    return lines;
+  }
+  static std::vector<std::string> with_breaks(const std::vector<std::string>& lines) {
+    std::vector<std::string> all;
+    for (const std::string& line : lines) all.push_back(line + "\n");
+    return all;
+  }
+  Ids encode(const std::vector<std::string>& lines) const {
+    Ids all;
+    for (const std::string& line : lines) {
+      const Ids ids = tokens_->encode(keeps_lines(config_.tokens) ? line + "\n" : line);
+      all.insert(all.end(), ids.begin(), ids.end());
+      if (!keeps_lines(config_.tokens)) all.push_back(Tokenizer::end);
+    }
+    return all;
+  }
+  // The last part of the text validates, as is the custom of the field.
+  void number(const std::vector<std::string>& lines) {
+    train_ = encode(lines);
+    if (!config_.dev.empty()) {
+      dev_ = encode(load(config_.dev));
+    } else {
+      check(config_.dev_part > 0 && config_.dev_part < 1, "dev_part: must be between 0 and 1, got ",
+            config_.dev_part);
+      const auto keep =
+          static_cast<int64_t>(static_cast<double>(train_.size()) * (1 - config_.dev_part));
+      dev_.assign(train_.begin() + keep, train_.end());
+      train_.resize(keep);
+    }
+    check(train_.size() >= 2 && dev_.size() >= 2, config_.data,
+          ": has too little text to learn from: ", train_.size(), " tokens, and ", dev_.size(),
+          " to validate on");
+  }
+
+  // Windows begin `stride` tokens apart; what an earlier one predicted is not counted again.
+  Evaluation measure(const Ids& text, int64_t stride, int64_t most) const {
+    check(text.size() >= 2, "lm: needs at least 2 tokens to measure on, got ", text.size());
+    std::vector<Window> windows;
+    int64_t asked = 0;
+    const auto n = static_cast<int64_t>(text.size()) - 1;
+    for (int64_t first = 0; asked < n && static_cast<int64_t>(windows.size()) < most;
+         first += stride) {
+      windows.push_back({text, first, asked});
+      asked = windows.back().end(config_.context);
+    }
+    Evaluation result;
+    Evaluation::One loss{"loss", {}}, perplexity{"perplexity", {}};
+    const Stopwatch watch;
+    constexpr size_t at_once = 16;
+    for (size_t from = 0; from < windows.size(); from += at_once) {
+      std::vector<Ids> inputs;
+      Ids wanted;
+      const size_t to = std::min(windows.size(), from + at_once);
+      for (size_t i = from; i < to; ++i) {
+        inputs.push_back(windows[i].input(config_.context));
+        const Ids next = windows[i].wanted(config_.context);
+        wanted.insert(wanted.end(), next.begin(), next.end());
+      }
+      const Tensor each =
+          cross_entropy_each(model_->scores(sequences_of(inputs), nullptr),
+                             Tensor::of({static_cast<int64_t>(wanted.size())}, wanted));
+      const float* row = each.read().data();
+      for (size_t i = from; i < to; ++i) {
+        Tally tally{0, 0};
+        const auto skip = static_cast<size_t>(windows[i].asked - windows[i].first);
+        for (size_t t = skip; t < inputs[i - from].size(); ++t) tally[0] += row[t], ++tally[1];
+        row += inputs[i - from].size();
+        loss.tallies.push_back(tally);
+        const Ids shown(inputs[i - from].begin(),
+                        inputs[i - from].begin() + std::min<size_t>(24, inputs[i - from].size()));
+        result.inputs.push_back(tokens_->decode(shown));
+        result.truths.emplace_back();
+        result.outputs.push_back(say(tally[0] / std::max(1.0, tally[1])));
+      }
+    }
+    result.seconds = watch.seconds();
+    perplexity.tallies = loss.tallies;
+    result.metrics = {loss, perplexity};
+    return result;
+  }
+
+  // A prompt and what follows it, with the log-probability of what follows.
+  Prediction go_on(const std::string& prompt, Random& random) const {
+    Ids ids = tokens_->encode(prompt);
+    if (ids.empty()) ids = {Tokenizer::end};
+    const int64_t room = model_->longest();
+    check(room > 1, "lm: the model has no room to continue");
+    const Sampling how{config_.temperature, config_.top_k, config_.top_p};
+    // The end of a line is said by a token of its own, which may be drawn; the others may not.
+    const int32_t barred = keeps_lines(config_.tokens) ? Tokenizer::end + 1 : Tokenizer::end;
+    Ids out;
+    double score = 0;
+    auto text = std::make_unique<LanguageModel::Continuation>(*model_);
+    Tensor scores;
+    const auto read = [&](const Ids& all) {
+      const auto last =
+          std::min<int64_t>(static_cast<int64_t>(all.size()), std::max<int64_t>(1, room / 2));
+      const Ids tail(all.end() - last, all.end());
+      text = std::make_unique<LanguageModel::Continuation>(*model_);
+      scores = text->step(Tensor::of({1, last}, tail));
+    };
+    read(ids);
+    for (int64_t i = 0; i < config_.length; ++i) {
+      const Tensor likely = log_softmax(scores);
+      const int32_t next = draw_token(likely.read(), how, barred, random);
+      score += likely.read()[next];
+      ids.push_back(next), out.push_back(next);
+      if (i + 1 == config_.length) break;
+      if (text->length() >= room) {
+        read(ids);  // no place is left: go on from the last half
+      } else {
+        scores = text->step(Tensor::of({1}, Ids{next}));
+      }
+    }
+    return {prompt + decode(out), score};
+  }
+
+  std::string decode(const Ids& ids) const {
+    std::string text;
+    Ids line;
+    for (int32_t id : ids) {
+      if (id != Tokenizer::end) {
+        line.push_back(id);
+        continue;
+      }
+      text += tokens_->decode(line) + "\n";
+      line.clear();
+    }
+    return text + tokens_->decode(line);
+  }
+
+  std::optional<Tokenizer> tokens_;
+  Ids train_, dev_;
+  std::vector<int64_t> starts_;
+  uint64_t asked_ = 0;
+  std::optional<LanguageModel> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_lm(const Config& config, Purpose purpose, const std::string& folder) {
+  return std::make_unique<Lm>(config, purpose, folder);
+}
+
+}  // namespace fovea

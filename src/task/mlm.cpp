@@ -1,0 +1,238 @@
+// mlm: words hidden in a text, to be found from both sides (Devlin et al., "BERT", 2018). What its
+// encoder learns can start label and classify: --init.
+#include "fovea/attention/recorder.h"
+#include "fovea/data/builtin.h"
+#include "fovea/data/text_file.h"
+#include "fovea/data/tokenizer.h"
+#include "fovea/model/transformer_heads.h"
+#include "fovea/op/reduce.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/examples.h"
+#include "fovea/task/make.h"
+#include "fovea/task/maps.h"
+
+namespace fovea {
+namespace {
+
+// What stands for a hidden token: no text begins in an encoder, so that id is free.
+constexpr int32_t mask = Tokenizer::begin;
+constexpr std::string_view mask_text = "[MASK]";
+
+struct Line {
+  std::string text;
+  std::vector<int32_t> ids;
+};
+
+// Tokens with some of them hidden.
+struct Hidden {
+  std::vector<std::vector<int32_t>> shown;
+  std::vector<int32_t> rows, truth;  // which rows are asked for, and what stood there
+  int32_t tokens = 0;                // in all
+};
+
+class Mlm final : public ExampleSolver<Line> {
+ public:
+  Mlm(const Config& config, Purpose purpose, const std::string& folder) : ExampleSolver(config) {
+    check(is_transformer(config), "mlm: the model is transformer, not '", config.model, "'");
+    if (folder.empty()) {
+      std::vector<std::string> texts;
+      for (const Line& line : parts().train) texts.push_back(line.text);
+      tokens_ = Tokenizer::learn({.kind = config.tokens,
+                                  .lowercase = config.lowercase,
+                                  .min_count = config.min_count,
+                                  .max_size = config.vocabulary},
+                                 texts);
+      change_examples([this](Line& line) { line.ids = tokens_->encode(line.text); });
+    } else {
+      tokens_ = Tokenizer::load(folder, "tokens");
+    }
+    if (purpose == Purpose::learn) parts();
+    model_.emplace(parameters_, tokens_->size(), transformer_options(config));
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    tokens_->save(folder, "tokens");
+  }
+
+  Loss loss(int64_t number, Random& random) override {
+    const Hidden hidden = hide(batch(number), random);
+    const Tensor targets = ids(hidden.truth);
+    return {cross_entropy(scores(hidden, &random), targets, config_.smoothing), targets.elements()};
+  }
+
+  std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
+  Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
+
+  // Every [MASK] of a line is filled in; the n-th answer takes the n-th likeliest for each.
+  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
+                                               int64_t nbest) override {
+    std::vector<std::vector<Prediction>> all;
+    for (const std::string& text : lines) all.push_back(fill(text, nbest));
+    return all;
+  }
+
+  Drawing attend(const std::string& input) override {
+    const Asked asked = ask(input);
+    check(!asked.ids.empty(), "attend: the input has no tokens");
+    std::vector<std::string> pieces;
+    for (int32_t id : asked.ids) {
+      pieces.push_back(id == mask ? std::string(mask_text) : tokens_->piece(id));
+    }
+    Recorder recorder;
+    (*model_)(sequences_of({&asked.ids, 1}), {}, nullptr);
+    return {asked.rows.empty() ? input : fill(input, 1)[0].text,
+            maps_of(recorder, 0, [&](const std::string&) {
+              return MapLabels{pieces, pieces};
+            })};
+  }
+
+ protected:
+  std::vector<Line> read(const std::string& path) const override {
+    return number(read_lines(path));
+  }
+  std::vector<Line> generate(const std::string& name, int64_t n, Random random) const override {
+    std::vector<std::string> texts;
+    const int64_t count = n > 0 ? n : 8'000;
+    if (name == "sentiment") {
+      for (const Labelled& e : generate_sentiment(count, random)) texts.push_back(e.text);
+    } else {
+      for (const Tagged& e : generate_tags(count, random)) {
+        std::string text;
+        for (const std::string& word : e.words) text += (text.empty() ? "" : " ") + word;
+        texts.push_back(text);
+      }
+    }
+    return number(std::move(texts));
+  }
+  Lengths lengths_of(const Line& line) const override {
+    return {static_cast<int64_t>(line.ids.size())};
+  }
+
+ private:
+  std::vector<Line> number(std::vector<std::string> texts) const {
+    std::vector<Line> lines;
+    for (std::string& text : texts) {
+      if (text.find_first_not_of(" \t") == std::string::npos) continue;
+      lines.push_back({std::move(text), {}});
+      if (tokens_) lines.back().ids = tokens_->encode(lines.back().text);
+    }
+    return lines;
+  }
+  static Tensor ids(const std::vector<int32_t>& list) {
+    return Tensor::of({static_cast<int64_t>(list.size())}, list);
+  }
+
+  // 15 % of the tokens, at least one a line, are asked for: of these 80 % are hidden, 10 % are
+  // replaced by any token, 10 % stay, so that every state must know what could stand there.
+  Hidden hide(const std::vector<Line>& lines, Random& random) const {
+    Hidden hidden;
+    for (const Line& line : lines) hide(line, random, hidden);
+    return hidden;
+  }
+  void hide(const Line& line, Random& random, Hidden& hidden) const {
+    auto& shown = hidden.shown.emplace_back(line.ids);
+    if (shown.empty()) shown = {Tokenizer::unknown};
+    const auto sure = static_cast<size_t>(random.below(shown.size()));
+    for (size_t i = 0; i < shown.size(); ++i, ++hidden.tokens) {
+      const float chance = random.uniform(), how = random.uniform();
+      const auto other = static_cast<int32_t>(4 + random.below(tokens_->size() - 4));
+      if (chance >= 0.15f && i != sure) continue;
+      hidden.rows.push_back(hidden.tokens);
+      hidden.truth.push_back(shown[i]);
+      if (how < 0.8f) {
+        shown[i] = mask;
+      } else if (how < 0.9f) {
+        shown[i] = other;
+      }
+    }
+  }
+  Tensor scores(const Hidden& hidden, Random* random) const {
+    return (*model_)(sequences_of(hidden.shown), ids(hidden.rows), random);
+  }
+
+  Evaluation measure(const std::vector<Line>& of) const {
+    Evaluation result;
+    Evaluation::One accuracy{"token_accuracy", {}}, loss{"loss", {}};
+    accuracy.tallies.resize(of.size(), {0, 0});
+    loss.tallies.resize(of.size(), {0, 0});
+    const Stopwatch watch;
+    for (const auto& group : groups(of, 64)) {
+      Hidden hidden;
+      std::vector<int64_t> owners;  // of what is asked for
+      for (int64_t i : group) {
+        // A line hides the same tokens whatever stands beside it.
+        Random random = Random(0).fork("hide").fork(static_cast<uint64_t>(i));
+        hide(of[i], random, hidden);
+        owners.resize(hidden.truth.size(), i);
+      }
+      const Tensor s = scores(hidden, nullptr), best = argmax(s, -1),
+                   each = cross_entropy_each(s, ids(hidden.truth));
+      for (size_t k = 0; k < hidden.truth.size(); ++k) {
+        accuracy.tallies[owners[k]][0] += best.read<int32_t>()[k] == hidden.truth[k];
+        accuracy.tallies[owners[k]][1] += 1;
+        loss.tallies[owners[k]][0] += each.read()[k];
+        loss.tallies[owners[k]][1] += 1;
+      }
+    }
+    for (const Line& line : of) {
+      result.inputs.push_back(line.text);
+      result.truths.push_back(line.text);
+      result.outputs.emplace_back();
+    }
+    result.seconds = watch.seconds();
+    result.metrics = {accuracy, loss};
+    return result;
+  }
+
+  struct Asked {
+    std::vector<int32_t> ids, rows;
+  };
+  Asked ask(const std::string& text) const {
+    Asked asked;
+    for (size_t from = 0;;) {
+      const size_t at = text.find(mask_text, from);
+      const auto part = tokens_->encode(std::string_view(text).substr(from, at - from));
+      asked.ids.insert(asked.ids.end(), part.begin(), part.end());
+      if (at == std::string::npos) return asked;
+      asked.rows.push_back(static_cast<int32_t>(asked.ids.size()));
+      asked.ids.push_back(mask);
+      from = at + mask_text.size();
+    }
+  }
+  std::vector<Prediction> fill(const std::string& text, int64_t nbest) const {
+    const Asked asked = ask(text);
+    check(!asked.rows.empty(), "mlm: a line needs at least one ", mask_text, " to fill in, got '",
+          text, "'");
+    const Tensor likely =
+        log_softmax((*model_)(sequences_of({&asked.ids, 1}), ids(asked.rows), nullptr));
+    const int64_t V = likely.dim(1);
+    std::vector<Prediction> answers;
+    for (int64_t n = 0; n < std::min(nbest, V - 4); ++n) {
+      std::vector<int32_t> filled = asked.ids;
+      double score = 0;
+      for (size_t k = 0; k < asked.rows.size(); ++k) {
+        const auto row = likely.read().subspan(static_cast<int64_t>(k) * V, V);
+        std::vector<int32_t> order;
+        for (int32_t id = 4; id < V; ++id) order.push_back(id);
+        std::ranges::nth_element(order, order.begin() + n, [&](int32_t a, int32_t b) {
+          return row[a] != row[b] ? row[a] > row[b] : a < b;
+        });
+        filled[asked.rows[k]] = order[n];
+        score += row[order[n]];
+      }
+      answers.push_back({tokens_->decode(filled), score});
+    }
+    return answers;
+  }
+
+  std::optional<Tokenizer> tokens_;
+  std::optional<MaskedLanguageModel> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_mlm(const Config& config, Purpose purpose, const std::string& folder) {
+  return std::make_unique<Mlm>(config, purpose, folder);
+}
+
+}  // namespace fovea

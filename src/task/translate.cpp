@@ -1,0 +1,293 @@
+// translate: from n tokens to m.
+#include <cmath>
+#include <numeric>
+
+#include "fovea/attention/recorder.h"
+#include "fovea/data/builtin.h"
+#include "fovea/data/examples.h"
+#include "fovea/data/tokenizer.h"
+#include "fovea/model/beam_search.h"
+#include "fovea/model/encoder_decoder.h"
+#include "fovea/model/transformer_translator.h"
+#include "fovea/task/examples.h"
+#include "fovea/task/loss.h"
+#include "fovea/task/make.h"
+#include "fovea/task/maps.h"
+#include "fovea/train/bleu.h"
+#include "fovea/train/text_metrics.h"
+
+namespace fovea {
+namespace {
+
+// An example with the numbers that stand for its texts.
+struct Numbered : Pair {
+  std::vector<int32_t> source_ids, target_ids;
+};
+
+std::unique_ptr<Translator> make_translator(Parameters& parameters, const Config& c,
+                                            int64_t source_vocabulary, int64_t target_vocabulary) {
+  if (is_transformer(c)) {
+    return std::make_unique<TransformerTranslator>(parameters, source_vocabulary, target_vocabulary,
+                                                   transformer_options(c));
+  }
+  return std::make_unique<EncoderDecoder>(Scope(parameters), source_vocabulary, target_vocabulary,
+                                          EncoderDecoderOptions{.recurrent = recurrent_options(c),
+                                                                .attention = attention_choice(c),
+                                                                .summary = c.summary,
+                                                                .input_feeding = c.input_feeding});
+}
+
+class Translate final : public ExampleSolver<Numbered> {
+ public:
+  Translate(const Config& config, Purpose purpose, const std::string& folder)
+      : ExampleSolver(config) {
+    if (folder.empty()) {
+      learn_tokens();
+    } else {
+      source_ = Tokenizer::load(folder, "source");
+      target_ = Tokenizer::load(folder, "target");
+    }
+    if (purpose == Purpose::learn) parts();
+    model_ = make_translator(parameters_, config_, source_->size(), target_->size());
+    if (folder.empty()) start_from_frequencies();
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    source_->save(folder, "source");
+    target_->save(folder, "target");
+  }
+
+  Loss loss(int64_t number, Random& random) override {
+    const auto chosen = batch(number);
+    const Taught taught = teach(chosen, &random);
+    return {classification_loss(taught.out.scores, taught.wanted, config_.smoothing,
+                                taught.out.log_probability),
+            taught.wanted.elements()};
+  }
+
+  std::vector<Metric> validate() override { return measure(validation_examples(), 1).values(); }
+  Evaluation evaluate(const std::string& part) override {
+    return measure(examples(part), config_.beam);
+  }
+
+  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
+                                               int64_t nbest) override {
+    std::vector<Numbered> numbered;
+    for (const std::string& line : lines)
+      numbered.push_back(number({.source = line, .target = ""}));
+    return answer(numbered, std::max(config_.beam, nbest), nbest);
+  }
+
+  Drawing attend(const std::string& input) override {
+    Numbered example = number({.source = input, .target = ""});
+    check(!example.source_ids.empty(), "attend: the input has no tokens");
+    example.target = answer({example}, config_.beam, 1)[0].at(0).text;
+    example.target_ids = target_->encode(example.target);
+    Recorder recorder;
+    teach({example}, nullptr);
+    return {example.target, maps_of(recorder, 0, [&](const std::string& name) {
+              const auto source = source_->pieces(example.source);
+              std::vector<std::string> target = target_->pieces(example.target);
+              if (name.starts_with("encoder")) return MapLabels{source, source};
+              // Self-attention of a decoder stands on the tokens it has read, the first being none.
+              std::vector<std::string> read = target;
+              read.insert(read.begin(), "(begin)");
+              target.push_back("(end)");
+              return name.ends_with("self") ? MapLabels{target, read} : MapLabels{target, source};
+            })};
+  }
+
+ protected:
+  std::vector<Numbered> read(const std::string& path) const override {
+    return number(read_pairs(path));
+  }
+  std::vector<Numbered> generate(const std::string& name, int64_t n, Random random) const override {
+    return number(name == "dates" ? generate_dates(n > 0 ? n : 12'000, random)
+                                  : generate_reverse(n > 0 ? n : 12'000, random));
+  }
+  Lengths lengths_of(const Numbered& e) const override {
+    return {static_cast<int64_t>(e.source_ids.size()),
+            static_cast<int64_t>(e.target_ids.size()) + 1};
+  }
+
+ private:
+  struct Taught {
+    Translator::Taught out;
+    Tensor wanted;  // int32 [rows]
+  };
+
+  std::string target_kind() const {
+    return config_.target_tokens.empty() ? config_.tokens : config_.target_tokens;
+  }
+
+  // The data is read once without numbers to learn the tokens from, and numbered when asked again.
+  void learn_tokens() {
+    std::vector<std::string> sources, targets;
+    for (const Numbered& e : parts().train)
+      sources.push_back(e.source), targets.push_back(e.target);
+    TokenizerOptions options{.kind = config_.tokens,
+                             .lowercase = config_.lowercase,
+                             .min_count = config_.min_count,
+                             .max_size = config_.vocabulary};
+    if (config_.shared) sources.insert(sources.end(), targets.begin(), targets.end());
+    source_ = Tokenizer::learn(options, sources);
+    options.kind = target_kind();
+    target_ = config_.shared ? source_ : Tokenizer::learn(options, targets);
+    change_examples([this](Numbered& e) { fill(e); });
+  }
+
+  // With a large vocabulary the first thing to learn is how often each word comes, and learning
+  // that drives the layer below the output into saturation, from which it does not come back. So
+  // the output starts there.
+  void start_from_frequencies() {
+    const std::string name = "decoder/output/bias";
+    if (!parameters_.has(name)) return;
+    std::vector<double> counts(target_->size(), 1);
+    for (const Numbered& e : parts().train) {
+      for (int32_t id : e.target_ids) ++counts[id];
+      ++counts[Tokenizer::end];
+    }
+    const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
+    auto bias = parameters_[name].write();
+    for (size_t i = 0; i < counts.size(); ++i) {
+      bias[i] = static_cast<float>(std::log(counts[i] / all));
+    }
+  }
+
+  void fill(Numbered& e) const {
+    if (!source_) return;
+    e.source_ids = source_->encode(e.source);
+    e.target_ids = target_->encode(e.target);
+  }
+  Numbered number(Pair pair) const {
+    Numbered e{std::move(pair), {}, {}};
+    fill(e);
+    return e;
+  }
+  std::vector<Numbered> number(std::vector<Pair> pairs) const {
+    std::vector<Numbered> all;
+    for (Pair& pair : pairs) all.push_back(number(std::move(pair)));
+    return all;
+  }
+
+  static Sequences sources(const std::vector<Numbered>& of) {
+    std::vector<std::vector<int32_t>> lists;
+    for (const Numbered& e : of) lists.push_back(e.source_ids);
+    for (auto& list : lists) {
+      if (list.empty()) list = {Tokenizer::unknown};  // a model needs something to look at
+    }
+    return sequences_of(lists);
+  }
+
+  Taught teach(const std::vector<Numbered>& of, Random* random) const {
+    std::vector<std::vector<int32_t>> targets;
+    std::vector<int32_t> wanted;
+    for (const Numbered& e : of) {
+      targets.push_back({Tokenizer::begin});
+      targets.back().insert(targets.back().end(), e.target_ids.begin(), e.target_ids.end());
+      wanted.insert(wanted.end(), e.target_ids.begin(), e.target_ids.end());
+      wanted.push_back(Tokenizer::end);
+    }
+    return {model_->teach(sources(of), sequences_of(targets), random),
+            Tensor::of({static_cast<int64_t>(wanted.size())}, wanted)};
+  }
+
+  std::vector<std::vector<Prediction>> answer(const std::vector<Numbered>& of, int64_t beam,
+                                              int64_t nbest) const {
+    std::vector<std::vector<Prediction>> all(of.size());
+    for (const auto& group : groups(of, std::max<int64_t>(1, 128 / beam))) {
+      std::vector<Numbered> chosen;
+      for (int64_t i : group) chosen.push_back(of[i]);
+      const auto answers = beam_search(*model_, sources(chosen),
+                                       {.beam = beam,
+                                        .nbest = nbest,
+                                        .length_penalty = config_.length_penalty,
+                                        .begin = Tokenizer::begin,
+                                        .end = Tokenizer::end});
+      for (size_t i = 0; i < group.size(); ++i) {
+        for (const Answer& a : answers[i]) {
+          all[group[i]].push_back({target_->decode(a.ids), a.score});
+        }
+      }
+    }
+    return all;
+  }
+
+  Evaluation measure(const std::vector<Numbered>& of, int64_t beam) const {
+    const Stopwatch watch;
+    const auto answers = answer(of, beam, 1);
+    Evaluation result;
+    result.seconds = watch.seconds();
+    Evaluation::One bleu{"bleu", {}}, exact{"exact_match", {}}, cer{"cer", {}};
+    const BleuOptions options{.tokenize = config_.bleu, .lowercase = config_.lowercase};
+    for (size_t i = 0; i < of.size(); ++i) {
+      const std::string& text = answers[i].at(0).text;
+      // What the model cannot write (a lower-case model: capitals) does not count against it.
+      const std::string truth =
+          config_.lowercase ? target_->decode(of[i].target_ids) : of[i].target;
+      bleu.tallies.push_back(bleu_tally(text, of[i].target, options));
+      exact.tallies.push_back(exact_match_tally(text, truth));
+      cer.tallies.push_back(cer_tally(text, truth));
+      result.inputs.push_back(of[i].source);
+      result.truths.push_back(of[i].target);
+      result.outputs.push_back(text);
+    }
+    const bool letters = target_kind() == "chars" || config_.data.starts_with("builtin:");
+    result.metrics = letters ? std::vector{exact, cer, bleu} : std::vector{bleu, exact, cer};
+    if (auto alignment = measure_alignment(of); !alignment.tallies.empty()) {
+      result.metrics.insert(result.metrics.begin() + 1, std::move(alignment));
+    }
+    return result;
+  }
+
+  // Where the true alignment is known and tokens are characters: how often the heaviest key lies
+  // where the token comes from, while the right answer is read.
+  Evaluation::One measure_alignment(const std::vector<Numbered>& of) const {
+    Evaluation::One one{"alignment", {}};
+    const bool known = !of.empty() && !of[0].truth.empty() && config_.score != "none" &&
+                       config_.tokens == "chars" && target_kind() == "chars";
+    if (!known) return one;
+    one.tallies.resize(of.size());
+    for (const auto& group : groups(of, 128)) {
+      std::vector<Numbered> chosen;
+      for (int64_t i : group) chosen.push_back(of[i]);
+      Recorder recorder;
+      teach(chosen, nullptr);
+      for (size_t b = 0; b < group.size(); ++b) {
+        one.tallies[group[b]] = alignment_tally(recorder, b, chosen[b]);
+      }
+    }
+    return one;
+  }
+
+  static Tally alignment_tally(const Recorder& recorder, int64_t b, const Numbered& e) {
+    const size_t keys = e.source_ids.size(), queries = e.target_ids.size();
+    const MapLabels labels{std::vector<std::string>(queries), std::vector<std::string>(keys)};
+    std::vector<float> sum(queries * keys, 0);  // over all heads that look at the source
+    for (const AttentionMap& map : maps_of(recorder, b, [&](auto&) { return labels; })) {
+      if (map.name.find("self") != std::string::npos) continue;
+      std::ranges::transform(sum, map.weights, sum.begin(), std::plus());
+    }
+    Tally tally{0, 0};
+    for (size_t t = 0; t < std::min(e.truth.size(), queries); ++t) {
+      if (e.truth[t].from < 0) continue;
+      const auto row = sum.begin() + static_cast<int64_t>(t * keys);
+      const auto at = std::max_element(row, row + static_cast<int64_t>(keys)) - row;
+      tally[0] += at >= e.truth[t].from && at < e.truth[t].to;
+      tally[1] += 1;
+    }
+    return tally;
+  }
+
+  std::optional<Tokenizer> source_, target_;
+  std::unique_ptr<Translator> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_translate(const Config& config, Purpose purpose,
+                                       const std::string& folder) {
+  return std::make_unique<Translate>(config, purpose, folder);
+}
+
+}  // namespace fovea

@@ -1,0 +1,54 @@
+#include "fovea/train/checkpoint.h"
+
+#include <algorithm>
+
+namespace fovea {
+
+void save_parameters(const std::string& path, const Parameters& parameters, std::string_view prefix,
+                     std::vector<NamedTensor> more, const Safetensors::Metadata& metadata) {
+  std::vector<NamedTensor> all = std::move(more);
+  for (const auto& entry : parameters.entries()) {
+    all.push_back({say(prefix, entry.name), entry.value});
+  }
+  save_safetensors(path, all, metadata);
+}
+
+namespace {
+
+// Fills the parameters whose names begin with `part` from the arrays `prefix` + name.
+void load(const Safetensors& file, const std::string& path, Parameters& parameters,
+          std::string_view prefix, std::string_view part) {
+  std::vector<Tensor> loaded;
+  for (const auto& entry : parameters.entries()) {
+    if (!entry.name.starts_with(part)) continue;
+    const std::string name = say(prefix, entry.name);
+    check(file.has(name), path, ": has no array '", name, "'; is it of another model?");
+    Tensor value = file.load(name);
+    check(value.shape() == entry.value.shape() && value.dtype() == entry.value.dtype(), path,
+          ": the array '", name, "' is ", value.shape(), " ", value.dtype(), ", the model needs ",
+          entry.value.shape(), " ", entry.value.dtype());
+    loaded.push_back(std::move(value));
+  }
+  size_t i = 0;
+  for (auto& entry : parameters.entries()) {
+    if (!entry.name.starts_with(part)) continue;
+    std::ranges::copy(loaded[i++].bytes(), entry.value.writable_bytes().begin());
+  }
+}
+
+}  // namespace
+
+void load_parameters(const Safetensors& file, const std::string& path, Parameters& parameters,
+                     std::string_view prefix) {
+  load(file, path, parameters, prefix, "");
+}
+
+void load_parameters(const std::string& path, Parameters& parameters) {
+  load_parameters(Safetensors::open(path), path, parameters);
+}
+
+void load_part(const std::string& path, Parameters& parameters, std::string_view prefix) {
+  load(Safetensors::open(path), path, parameters, "", prefix);
+}
+
+}  // namespace fovea

@@ -1,0 +1,67 @@
+// What can be said about training.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fovea/train/optimizer.h"
+#include "fovea/train/schedule.h"
+
+namespace fovea {
+
+struct TrainOptions {
+  // Budget: training stops at the first one reached; none of them: the task's own.
+  std::string time;  // "90s", "5m", "2h"
+  int64_t steps = 0, epochs = 0;
+
+  int64_t batch = 64;        // examples a batch
+  int64_t batch_tokens = 0;  // most tokens a batch, padding included; 0: no limit
+  int64_t accumulate = 1;    // batches whose gradients make one step
+
+  std::string optimizer = "adam";
+  double rate = 1e-3;
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, momentum = 0.9, rho = 0.95;
+  bool centred = false;
+  double weight_decay = 0;
+
+  std::string schedule = "constant";
+  int64_t warmup = 0, decay_every = 0, patience = 2;
+  double decay = 0.5, floor = 0;
+
+  double clip = 1;       // longest gradient; 0: any
+  double smoothing = 0;  // of labels
+
+  int64_t validate_every = 0;        // steps; 0: once an epoch
+  int64_t validate_examples = 1000;  // at most so many; 0: all
+  int64_t early_stop = 0;            // validations without a better one; 0: never
+  bool keep_best = true;             // else the last weights
+  double save_every = 20;            // seconds between states that a killed run resumes from
+  bool tensorboard = false;
+  int64_t seed = 0;
+};
+
+inline OptimizerOptions optimizer_options(const TrainOptions& o) {
+  return {.kind = o.optimizer,
+          .rate = o.rate,
+          .beta1 = o.beta1,
+          .beta2 = o.beta2,
+          .eps = o.eps,
+          .momentum = o.momentum,
+          .rho = o.rho,
+          .centred = o.centred,
+          .weight_decay = o.weight_decay};
+}
+
+inline ScheduleOptions schedule_options(const TrainOptions& o) {
+  return {.schedule = o.schedule,
+          .warmup = o.warmup,
+          .decay = o.decay,
+          .decay_every = o.decay_every,
+          .patience = o.patience,
+          .floor = o.floor};
+}
+
+// Seconds of "90", "90s", "5m", "1.5h"; 0 for "".
+double seconds_of(const std::string& time);
+
+}  // namespace fovea

@@ -1,0 +1,51 @@
+// How the learning rate moves while training.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fovea {
+
+// Each schedule is the factor on the base rate after a linear warm-up of `warmup` steps, in which
+// it is multiplied by step / warmup:
+//   constant      1
+//   inverse_sqrt  sqrt(warmup / step) once warm (Vaswani et al. 2017); needs warmup > 0
+//   cosine        from 1 to `floor` along half a wave over the whole budget
+//   linear        from 1 to `floor` along a line over the whole budget
+//   step          times `decay` after every `decay_every` steps
+//   plateau       times `decay` whenever more than `patience` validations in a row were no better
+//                 than the best
+// step, plateau and inverse_sqrt stop falling at `floor`.
+struct ScheduleOptions {
+  std::string schedule = "constant";
+  int64_t warmup = 0;
+  double decay = 0.5;
+  int64_t decay_every = 0;
+  int64_t patience = 2;
+  double floor = 0;
+};
+
+class Schedule {
+ public:
+  explicit Schedule(const ScheduleOptions& options);
+
+  // On the base rate at step (from 1) when `progress` in [0, 1] of the budget is done.
+  double factor(int64_t step, double progress) const;
+  // The plateau schedule learns how a validation went; higher is better.
+  void validated(double metric);
+
+  // What must survive a restart; all finite numbers.
+  std::vector<double> state() const;
+  void restore(std::span<const double> state);
+
+ private:
+  ScheduleOptions options_;
+  bool seen_ = false;   // a validation that gave a number
+  double best_ = 0;     // its best
+  int64_t stale_ = 0;   // validations since the best or the last decay
+  double plateau_ = 1;  // the factor so far
+};
+
+}  // namespace fovea

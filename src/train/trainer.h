@@ -1,0 +1,64 @@
+// The training loop: knows no model and no task. What it needs of them is a Learner; what it leaves
+// in a folder is
+//   model.safetensors   the best weights so far (or the last ones)
+//   state.safetensors   all that a killed run needs to go on to the very same weights
+//   metrics.jsonl       a line for every few steps and every validation
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+
+#include "fovea/nn/scope.h"
+#include "fovea/train/metric.h"
+#include "fovea/train/options.h"
+
+namespace fovea {
+
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  virtual Parameters& parameters() = 0;
+  // Lays out the batches of an epoch, which depend on its number alone; how many there are.
+  virtual int64_t begin_epoch(int64_t epoch) = 0;
+
+  struct Loss {
+    Tensor loss;     // one number, recorded on the tape that lives
+    int64_t tokens;  // that it was measured on
+  };
+  virtual Loss loss(int64_t batch, Random& random) = 0;
+
+  // The first one decides which weights are best.
+  virtual std::vector<Metric> validate() = 0;
+};
+
+struct TrainProgress {
+  int64_t step, epoch;
+  double done;                     // part of the budget, 0 to 1
+  double seconds;                  // of training so far, interruptions not counted
+  double loss;                     // mean since the last line of the log
+  double rate;                     // of learning
+  double tokens_per_second;        // since the last line of the log
+  std::vector<Metric> validation;  // empty on most steps
+};
+
+struct TrainResult {
+  std::string stopped;  // why: "time", "steps", "epochs", "early stop", "interrupted"
+  int64_t steps = 0, epochs = 0, best_step = 0;
+  double seconds = 0;
+  double step_seconds = 0;  // of one step, validations not counted
+  std::optional<Metric> best;
+};
+
+struct TrainCall {
+  TrainOptions options{};
+  std::string folder{};  // "": nothing is written
+  bool resume = false;   // go on from folder/state.safetensors, if there is one
+  std::function<void(const TrainProgress&)> progress{};  // after every step
+  const std::atomic<bool>* stop = nullptr;               // set: save and return "interrupted"
+};
+
+// Throws, with the last good state left on disk, when the loss is no longer finite.
+TrainResult train(Learner& learner, const TrainCall& call);
+
+}  // namespace fovea

@@ -1,0 +1,298 @@
+// From a file of examples to a trained, measured, visible model, by the program alone.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "fovea/base/random.h"
+#include "support/program.h"
+#include "support/scratch.h"
+
+namespace fovea::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+int64_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'); }
+
+const std::string small = " --embed 8 --width 12 --score-width 8 ";
+const std::string reverse = " train translate --data builtin:reverse --examples 200" + small;
+
+// A translate model that has hardly learned, made once.
+const std::string& model() {
+  static const ScratchFolder folder;
+  static const std::string path = [] {
+    const std::string to = folder.path() + "/model";
+    EXPECT_EQ(run(program + reverse + "--steps 30 --out " + to).exit, 0);
+    return to;
+  }();
+  return path;
+}
+
+TEST(Train, EveryTaskLearnsIsMeasuredAnswersAndShows) {
+  const ScratchFolder scratch;
+  const std::vector<std::array<std::string, 3>> tasks{
+      {"translate --data builtin:dates", "March 5, 1998", "exact_match"},
+      {"label --data builtin:tags --score scaled", "the old man can watch", "token_accuracy"},
+      {"classify --data builtin:sentiment", "not a bad film", "accuracy"},
+      {"regress --data builtin:sine", "2.5", "rmse"}};
+  for (const auto& [words, input, metric] : tasks) {
+    SCOPED_TRACE(words);
+    const std::string folder = scratch.path() + "/" + words.substr(0, words.find(' '));
+    const Ended trained = run(program + " train " + words + " --examples 120" + small +
+                              "--steps 12 --json --out " + folder);
+    ASSERT_EQ(trained.exit, 0);
+    const auto summary = nlohmann::json::parse(trained.out);
+    EXPECT_TRUE(summary["test"].contains(metric)) << trained.out;
+    const Ended measured = run(program + " eval " + folder + " --json");
+    ASSERT_EQ(measured.exit, 0);
+    EXPECT_EQ(nlohmann::json::parse(measured.out)["metrics"][metric], summary["test"][metric]);
+    const Ended answers = run("printf '" + input + "\\n\\n" + input + "\\n' | " + program +
+                              " predict " + folder + " --scores");
+    EXPECT_EQ(answers.exit, 0);
+    EXPECT_EQ(lines_in(answers.out), 3);
+    EXPECT_NE(answers.out.find("\n\n"), std::string::npos) << "a blank line stays blank";
+    const Ended shown = run(program + " attend " + folder + " '" + input + "' --json");
+    ASSERT_EQ(shown.exit, 0);
+    const auto maps = nlohmann::json::parse(shown.out)["maps"];
+    ASSERT_FALSE(maps.empty());
+    EXPECT_FALSE(maps[0]["weights"].empty());
+  }
+}
+
+TEST(Train, TheSameBitsWithAnyNumberOfThreads) {
+  const ScratchFolder scratch;
+  for (const char* threads : {"1", "2", "4"}) {
+    const Ended ended = run(say("FOVEA_THREADS=", threads, " ", program, reverse,
+                                "--dropout 0.2 --steps 20 --out ", scratch.path(), "/", threads));
+    ASSERT_EQ(ended.exit, 0);
+  }
+  const std::string one = bytes_of(scratch.path() + "/1/model.safetensors");
+  EXPECT_FALSE(one.empty());
+  EXPECT_EQ(one, bytes_of(scratch.path() + "/2/model.safetensors"));
+  EXPECT_EQ(one, bytes_of(scratch.path() + "/4/model.safetensors"));
+  EXPECT_EQ(run(program + reverse + "--dropout 0.2 --seed 1 --steps 20 --out " + scratch.path() +
+                "/other")
+                .exit,
+            0);
+  EXPECT_NE(one, bytes_of(scratch.path() + "/other/model.safetensors"));
+}
+
+// Starts the program and kills it after so many milliseconds; true if it was still running.
+bool kill_after(const std::vector<std::string>& words, int64_t milliseconds) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<char*> arguments;
+    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(126);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status);
+}
+
+TEST(Train, KilledTwentyTimesItEndsInTheSameBits) {
+  const ScratchFolder scratch;
+  const std::string words = reverse + "--steps 120 --dropout 0.1 --save-every 0 ";
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_EQ(run(program + words + "--out " + scratch.path() + "/whole").exit, 0);
+  const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(
+                         std::chrono::steady_clock::now() - start)
+                         .count();
+  const std::string expected = bytes_of(scratch.path() + "/whole/model.safetensors");
+  Random random(static_cast<uint64_t>(whole));
+  int killed = 0;
+  for (int i = 0; i < 20; ++i) {
+    const std::string folder = scratch.path() + "/" + std::to_string(i);
+    std::vector<std::string> list{program};
+    std::istringstream in(words + "--out " + folder);
+    for (std::string word; in >> word;) list.push_back(word);
+    killed += kill_after(list, static_cast<int64_t>(random.below(whole)));
+    const Ended resumed =
+        run(say("FOVEA_THREADS=", 1 + i % 3, " ", program, words, "--resume --out ", folder), true);
+    ASSERT_EQ(resumed.exit, 0) << resumed.out;
+    EXPECT_EQ(expected, bytes_of(folder + "/model.safetensors")) << i;
+  }
+  EXPECT_GE(killed, 10);
+}
+
+TEST(Train, CtrlCSavesAndSaysHowToGoOn) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path() + "/run";
+  const Ended ended =
+      run("timeout -s INT 1.5 " + program + reverse + "--steps 1000000 --out " + folder, true);
+  EXPECT_NE(ended.out.find("to go on: fovea train translate --out " + folder + " --resume"),
+            std::string::npos)
+      << ended.out;
+  EXPECT_TRUE(fs::exists(folder + "/state.safetensors"));
+}
+
+TEST(Predict, ManyLinesComeBackInOrder) {
+  const ScratchFolder scratch;
+  std::string text;
+  for (int i = 0; i < 600; ++i) {
+    for (int j = 0; j < 1 + i % 9; ++j)
+      text += static_cast<char>('a' + (i * 7 + j) % 20), text += ' ';
+    text += "\n";
+  }
+  const std::string file = scratch.write("lines.txt", text);
+  const Ended all = run(program + " predict " + model() + " < " + file);
+  EXPECT_EQ(all.exit, 0);
+  ASSERT_EQ(lines_in(all.out), 600);
+  const Ended few = run("sed -n '501,505p' " + file + " | " + program + " predict " + model());
+  std::istringstream whole(all.out), part(few.out);
+  std::string a, b;
+  for (int i = 0; i < 500; ++i) std::getline(whole, a);
+  while (std::getline(part, b)) {
+    std::getline(whole, a);
+    EXPECT_EQ(a, b);
+  }
+}
+
+TEST(Predict, GivesTheBestAnswersWithTheirScores) {
+  const Ended answers =
+      run("echo 'a b c' | " + program + " predict " + model() + " --nbest 3 --scores");
+  EXPECT_EQ(std::ranges::count(answers.out, '\t'), 5) << answers.out;
+}
+
+TEST(Attend, DrawsEveryKindOfPicture) {
+  const ScratchFolder scratch;
+  const std::string base = scratch.path() + "/map";
+  const Ended ended = run(say(program, " attend ", model(), " 'a b c' --out ", base, ".svg --out ",
+                              base, ".png --out ", base, ".html --out ", base, ".json"));
+  EXPECT_EQ(ended.exit, 0);
+  EXPECT_TRUE(bytes_of(base + ".svg").find("<svg") != std::string::npos);
+  EXPECT_TRUE(bytes_of(base + ".png").starts_with("\x89PNG"));
+  EXPECT_TRUE(bytes_of(base + ".html").find("<html") != std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(bytes_of(base + ".json")).contains("maps"));
+  expect_refused("attend " + model() + " 'a b' --out map.gif", 2,
+                 "attend: draws .svg, .png, .html or .json, not 'map.gif'; give --out such a name");
+}
+
+TEST(Compare, RunsEveryChoiceAndGoesOnWhereItWas) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path() + "/compared";
+  const std::string words = " compare translate --data builtin:reverse --examples 150" + small +
+                            "--steps 15 --maps 2 --seeds 2 --out " + folder;
+  const Ended first = run(program + words + " --vary score=none,dot");
+  ASSERT_EQ(first.exit, 0) << first.out;
+  for (const char* part : {"score=none", "score=dot", "best", "Report: "}) {
+    EXPECT_NE(first.out.find(part), std::string::npos) << first.out;
+  }
+  const auto made = fs::last_write_time(folder + "/runs/score=dot/seed-1/summary.json");
+  const Ended second = run(program + words + " --choice score=dot,align=entmax --json");
+  ASSERT_EQ(second.exit, 0);
+  const auto result = nlohmann::json::parse(second.out);
+  EXPECT_EQ(result["choices"].size(), 3u);
+  EXPECT_EQ(result["seeds"].size(), 2u);
+  EXPECT_EQ(result["examples"].size(), 2u);
+  EXPECT_EQ(fs::last_write_time(folder + "/runs/score=dot/seed-1/summary.json"), made);
+  EXPECT_NE(bytes_of(folder + "/report.html").find("</html>"), std::string::npos);
+  EXPECT_EQ(run(program + words + " --vary score=dot --rate 0.1").exit, 1) << "other settings";
+}
+
+TEST(Compare, SaysWhatFailed) {
+  const ScratchFolder scratch;
+  const Ended ended =
+      run(program + " compare translate --data builtin:reverse --examples 60" + small +
+          "--steps 3 --longest-keys 2 --vary score=dot,location --out " + scratch.path() + "/c");
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_NE(ended.out.find("failed: location score: made for at most 2 keys"), std::string::npos)
+      << ended.out;
+}
+
+TEST(BadInput, IsOneSentenceAndAnExitCode) {
+  const ScratchFolder s;
+  const std::string train = "train translate --steps 1 --data ";
+  const std::string empty = s.write("empty.tsv", ""), one = s.write("one.tsv", "a\tb\nc\n"),
+                    tabs = s.write("tabs.tsv", "a\tb\nc\td\te\n"),
+                    line = s.write("line.tsv", "a\tb\n" + std::string(1 << 20, 'x') + "\ty\n"),
+                    binary = s.write("binary.tsv", std::string("\x7f\x45\x4c\x46\0\1\2\3", 8)),
+                    latin = s.write("latin.tsv", "a\tb\ncaf\xe9\tc\n");
+  for (const auto& [file, where] :
+       std::vector<std::pair<std::string, std::string>>{{empty, empty},
+                                                        {one, one + ":2"},
+                                                        {tabs, tabs + ":2"},
+                                                        {line, line + ":2"},
+                                                        {binary, binary + ":1"},
+                                                        {latin, latin + ":2"},
+                                                        {s.path() + "/none", s.path() + "/none"}}) {
+    const Ended ended = run(program + " " + train + file, true);
+    EXPECT_EQ(ended.exit, 1) << file;
+    EXPECT_TRUE(ended.out.starts_with("fovea: " + where)) << ended.out;
+    EXPECT_EQ(lines_in(ended.out), 1) << ended.out;
+  }
+  expect_refused("train translate --data builtin:dates --score aditive", 2,
+                 "unknown score 'aditive'; did you mean 'additive'?");
+  expect_refused("train translate --data builtin:dates --align softmx", 2,
+                 "unknown alignment 'softmx'; did you mean 'softmax'?");
+  expect_refused("train translate --data builtin:dates --set widht=3", 2,
+                 "unknown option 'widht'; did you mean 'width'?");
+  expect_refused("train translate --data builtin:dates --width many", 2,
+                 "option 'width' needs a whole number, got 'many'");
+  expect_refused("train translate --preset pos", 2,
+                 "preset 'pos' is for the task label, not translate");
+  expect_refused("train translate", 1, "translate: needs --data: a file, or builtin:dates");
+}
+
+TEST(BadInput, AModelFolderThatIsNone) {
+  const ScratchFolder s;
+  expect_refused("eval " + s.path(), 1,
+                 s.path() + ": is not the folder of a trained model: it has no config.json");
+  const Ended other =
+      run(program + " train label --resume --data builtin:tags --out " + model(), true);
+  EXPECT_EQ(other.exit, 1);
+  EXPECT_EQ(other.out, "fovea: " + model() + ": holds a model of the task translate, not label\n");
+  const Ended again = run(program + reverse + "--steps 5 --out " + model(), true);
+  EXPECT_EQ(again.exit, 1);
+  EXPECT_NE(again.out.find("already holds a model"), std::string::npos);
+}
+
+TEST(BadInput, ATruncatedCheckpoint) {
+  const ScratchFolder s;
+  for (const char* name :
+       {"model.safetensors", "state.safetensors", "source.json", "config.json"}) {
+    SCOPED_TRACE(name);
+    const std::string copy = s.path() + "/copy";
+    fs::remove_all(copy);
+    fs::copy(model(), copy, fs::copy_options::recursive);
+    fs::resize_file(copy + "/" + name, fs::file_size(copy + "/" + name) / 2);
+    const bool state = std::string(name) == "state.safetensors";
+    const Ended ended =
+        run("echo a | " + program +
+                (state ? " train translate --resume --steps 60 --out " + copy : " predict " + copy),
+            true);
+    EXPECT_EQ(ended.exit, 1) << ended.out;
+    EXPECT_NE(ended.out.find("fovea: " + copy), std::string::npos) << ended.out;
+  }
+}
+
+TEST(BadInput, AFullDiskLosesNothing) {
+  const ScratchFolder s;
+  const std::string copy = s.path() + "/copy";
+  fs::copy(model(), copy, fs::copy_options::recursive);
+  const std::string before = bytes_of(copy + "/state.safetensors");
+  // No file may grow above 4 KiB: every write of weights fails as on a full disk.
+  const Ended ended = run("bash -c \"trap '' XFSZ; ulimit -f 4; exec " + program +
+                              " train translate --resume --steps 60 --out " + copy + "\"",
+                          true);
+  EXPECT_EQ(ended.exit, 1) << ended.out;
+  EXPECT_NE(ended.out.find("File too large"), std::string::npos) << ended.out;
+  EXPECT_EQ(before, bytes_of(copy + "/state.safetensors"));
+  EXPECT_EQ(run("echo a | " + program + " predict " + copy).exit, 0);
+}
+
+}  // namespace
+}  // namespace fovea::test

@@ -1,0 +1,123 @@
+// Dropout joined with bias, activation and residual, against the same in single steps.
+#include "fovea/op/dropped.h"
+
+#include <gtest/gtest.h>
+
+#include "fovea/base/parallel.h"
+#include "support/gradient.h"
+
+namespace fovea::test {
+namespace {
+
+using kernel::Unary;
+using Tensors = std::vector<Tensor>;
+
+constexpr double p = 0.3;
+
+// What add_dropped() multiplies with, for this shape and stream: 0 or 1 / (1 - p).
+Tensor mask_of(const Shape& shape, Dtype dtype, uint64_t seed) {
+  Random random(seed);
+  Tape tape;
+  return add_dropped(Tensor::zeros(shape, dtype), Tensor::full(shape, 1, dtype), {}, p, &random);
+}
+
+Tensor plain(Unary f, const Tensor& x) {
+  return f == Unary::relu ? relu(x) : f == Unary::gelu ? gelu(x) : gelu_tanh(x);
+}
+
+// The value and the gradients of its inputs.
+Tensors results(const Function& f, const Tensors& inputs) {
+  Tape tape;
+  Tensors list{f(inputs)};
+  const Gradients g =
+      tape.backward(list[0], random_tensor(list[0].shape(), 9).to(inputs[0].dtype()));
+  for (const Tensor& x : inputs) list.push_back(g[x]);
+  return list;
+}
+
+void expect_all_close(const Tensors& a, const Tensors& b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_close(a[i], b[i], tolerance);
+  }
+}
+
+TEST(Dropped, EqualsTheSingleSteps) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    const double tolerance = dtype == Dtype::f32 ? 2e-6 : 1e-12;
+    // Wider than a chunk, many chunks, one row, and nothing that vectors divide.
+    for (const Shape& shape : {Shape{2, 9001}, Shape{301, 67}, Shape{1, 5}, Shape{3, 2, 7}}) {
+      const Tensor x = parameter(random_tensor(shape, 1).to(dtype)),
+                   y = parameter(random_tensor(shape, 2).to(dtype)),
+                   b = parameter(random_tensor({shape[-1]}, 3).to(dtype));
+      const Tensor mask = mask_of(shape, dtype, 5);
+      expect_all_close(
+          results(
+              [](const Tensors& in) {
+                Random random(5);
+                return add_dropped(in[0], in[1], in[2], p, &random);
+              },
+              {x, y, b}),
+          results([&](const Tensors& in) { return in[0] + mask * (in[1] + in[2]); }, {x, y, b}),
+          tolerance);
+      for (const Unary f : {Unary::relu, Unary::gelu, Unary::gelu_tanh}) {
+        expect_all_close(
+            results(
+                [f](const Tensors& in) {
+                  Random random(5);
+                  return activate_dropped(f, in[0], in[1], p, &random);
+                },
+                {x, b}),
+            results([&](const Tensors& in) { return mask * plain(f, in[0] + in[1]); }, {x, b}),
+            tolerance);
+        expect_all_close(
+            results([f](const Tensors& in) { return activate_dropped(f, in[0], {}, p, nullptr); },
+                    {x}),
+            results([f](const Tensors& in) { return plain(f, in[0]); }, {x}), tolerance);
+      }
+    }
+  }
+}
+
+TEST(Dropped, DropsAsOftenAsAskedAndOnlyWhileATapeLives) {
+  const Tensor mask = mask_of({1000, 200}, Dtype::f32, 6);
+  int64_t zeros = 0;
+  for (const float m : mask.read<float>()) {
+    zeros += m == 0;
+    EXPECT_FLOAT_EQ(m == 0 ? 1 / 0.7f : m, 1 / 0.7f);
+  }
+  EXPECT_NEAR(static_cast<double>(zeros) / 200000, p, 0.005);
+  // No chunk repeats the mask of the one before it.
+  const auto m = mask.read<float>();
+  int64_t same = 0;
+  for (int64_t i = 0; i < 8200; ++i) same += (m[i] == 0) == (m[i + 8200] == 0);
+  EXPECT_NEAR(static_cast<double>(same) / 8200, p * p + (1 - p) * (1 - p), 0.03);
+
+  Random random(6);
+  const Tensor x = random_tensor({3, 4}, 1);
+  expect_same_bits(add_dropped(x, x, {}, p, &random), x + x);
+  EXPECT_EQ(random.state(), Random(6).state());
+}
+
+TEST(Dropped, SameBitsWithAnyNumberOfThreads) {
+  const Tensor x = parameter(random_tensor({500, 96}, 1, -1, 1, Dtype::f32)),
+               b = parameter(random_tensor({96}, 3, -1, 1, Dtype::f32));
+  const int before = threads();
+  Tensors first;
+  for (const int n : {1, 2, 4}) {
+    set_threads(n);
+    const Tensors now = results(
+        [](const Tensors& in) {
+          Random random(5);
+          return activate_dropped(Unary::gelu, in[0], in[1], p, &random);
+        },
+        {x, b});
+    if (first.empty()) first = now;
+    for (size_t i = 0; i < now.size(); ++i) expect_same_bits(now[i], first[i]);
+  }
+  set_threads(before);
+}
+
+}  // namespace
+}  // namespace fovea::test
