@@ -5,8 +5,6 @@
 // weights.safetensors, which both sides start from; then, for every number of steps that comes on
 // stdin, it takes them and answers with a line: seconds, seconds of processor time on all threads,
 // target words, peak MB, the losses. Without FOLDER: five turns of ten steps, and words a second.
-#include <fmt/core.h>
-
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -156,37 +154,44 @@ class Training {
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer(parameters_, {.rate = 1e-3});
 };
 
+struct Turn {
+  double seconds, processor;
+  int64_t tokens = 0;
+  std::vector<double> losses{};
+};
+
+Turn take(Training& training, int64_t steps) {
+  Turn turn{now(), static_cast<double>(std::clock())};
+  for (int64_t i = 0; i < steps; ++i) {
+    const Training::Step one = training.step();
+    turn.tokens += one.tokens;
+    turn.losses.push_back(one.loss);
+  }
+  turn.seconds = now() - turn.seconds;
+  turn.processor = (static_cast<double>(std::clock()) - turn.processor) / CLOCKS_PER_SEC;
+  return turn;
+}
+
 void serve(Training& training, double before) {
-  fmt::print("ready {:.1f}\n", before);
+  std::printf("ready %.1f\n", before);
   std::fflush(stdout);
   for (int64_t steps; std::cin >> steps;) {
-    std::string losses;
-    int64_t tokens = 0;
-    const double start = now();
-    const std::clock_t processor = std::clock();
-    for (int64_t i = 0; i < steps; ++i) {
-      const Training::Step one = training.step();
-      tokens += one.tokens;
-      losses += fmt::format(" {:.6f}", one.loss);
-    }
-    fmt::print("{:.6f} {:.6f} {} {:.1f}{}\n", now() - start,
-               static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC, tokens,
-               own_peak_megabytes(), losses);
+    const Turn turn = take(training, steps);
+    std::printf("%.6f %.6f %lld %.1f", turn.seconds, turn.processor,
+                static_cast<long long>(turn.tokens), own_peak_megabytes());
+    for (double loss : turn.losses) std::printf(" %.6f", loss);
+    std::printf("\n");
     std::fflush(stdout);
   }
 }
 
 void measure(Training& training) {
-  for (int turn = 0; turn < 5; ++turn) {
-    Training::Step last{};
-    int64_t tokens = 0;
-    const double start = now();
-    for (int i = 0; i < 10; ++i) {
-      last = training.step();
-      tokens += last.tokens;
-    }
-    fmt::print("{:.0f} words/s, loss {:.4f}, peak {:.0f} MB\n",
-               static_cast<double>(tokens) / (now() - start), last.loss, own_peak_megabytes());
+  for (int i = 0; i < 5; ++i) {
+    const Turn turn = take(training, 10);
+    const auto tokens = static_cast<double>(turn.tokens);
+    std::printf("%.0f words/s, %.0f / processor s, loss %.4f, peak %.0f MB\n",
+                tokens / turn.seconds, tokens / turn.processor, turn.losses.back(),
+                own_peak_megabytes());
   }
 }
 

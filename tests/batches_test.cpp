@@ -7,6 +7,7 @@
 #include "fovea/base/utf8.h"
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
+#include "fovea/data/split.h"
 #include "support/scratch.h"
 
 namespace fovea {
@@ -122,28 +123,28 @@ TEST(Batches, PadLittleOfTheDataSets) {
   EXPECT_LT(padding_of(sentences, batches_by_length(sentences, {}, Random(1))), 0.05);
 }
 
-TEST(Split, GivesEveryExampleToOnePart) {
-  std::vector<int> examples(1'000);
-  std::iota(examples.begin(), examples.end(), 0);
-  const auto split = split_examples(examples, 0.1, 0.2, 7);
-  EXPECT_EQ(split.dev.size(), 100u);
-  EXPECT_EQ(split.test.size(), 200u);
-  std::vector<int> all = split.train;
-  all.insert(all.end(), split.dev.begin(), split.dev.end());
-  all.insert(all.end(), split.test.begin(), split.test.end());
-  std::sort(all.begin(), all.end());
-  EXPECT_EQ(all, examples);
-  EXPECT_TRUE(std::is_sorted(split.dev.begin(), split.dev.end()));
-  EXPECT_EQ(split_examples(examples, 0.1, 0.2, 7).dev, split.dev);
-  EXPECT_NE(split_examples(examples, 0.1, 0.2, 8).dev, split.dev);
+TEST(Split, TakesAPartAndLeavesTheRestInOrder) {
+  std::vector<int> from;
+  for (int i = 0; i < 100; ++i) from.push_back(i);
+  std::vector<int> again = from, other = from;
+  const auto taken = take_part(from, 0.2, "dev");
+  EXPECT_EQ(taken.size(), 20u);
+  EXPECT_EQ(from.size(), 80u);
+  EXPECT_TRUE(std::ranges::is_sorted(taken) && std::ranges::is_sorted(from));
+  std::vector<int> all = taken;
+  all.insert(all.end(), from.begin(), from.end());
+  std::ranges::sort(all);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(all[i], i);
+  EXPECT_EQ(take_part(again, 0.2, "dev"), taken);
+  EXPECT_NE(take_part(other, 0.2, "test"), taken);
 }
 
-TEST(Split, NeedsOneExampleForEachPart) {
-  const auto split = split_examples(std::vector<int>{1, 2, 3}, 0.45, 0.5, 1);
-  EXPECT_EQ(split.train.size() * 100 + split.dev.size() * 10 + split.test.size(), 111u);
-  EXPECT_NE(error_of([] { split_examples(std::vector<int>{1, 2}, 0.1, 0.1, 1); }), "");
-  EXPECT_NE(error_of([] { split_examples(std::vector<int>{1, 2, 3}, 0.5, 0.5, 1); }), "");
-  EXPECT_NE(error_of([] { split_examples(std::vector<int>{1, 2, 3}, 0, 0.5, 1); }), "");
+TEST(Split, LeavesAtLeastOneOnBothSides) {
+  std::vector<int> two{1, 2}, three{1, 2, 3}, one{1};
+  EXPECT_EQ(take_part(two, 0.01, "dev").size(), 1u);
+  EXPECT_EQ(take_part(three, 0.99, "dev").size(), 2u);
+  EXPECT_NE(error_of([&] { take_part(one, 0.5, "dev"); }), "");
+  EXPECT_NE(error_of([&] { take_part(three, 1, "dev"); }), "");
 }
 
 }  // namespace

@@ -42,10 +42,15 @@ TEST(Train, EveryTaskLearnsIsMeasuredAnswersAndShows) {
       {"translate --data builtin:dates", "March 5, 1998", "exact_match"},
       {"label --data builtin:tags --score scaled", "the old man can watch", "token_accuracy"},
       {"classify --data builtin:sentiment", "not a bad film", "accuracy"},
+      {"translate --data builtin:reverse --model transformer --heads 2", "a b c", "bleu"},
+      {"label --data builtin:tags --model transformer --heads 2", "the old man", "token_accuracy"},
+      {"classify --data builtin:sentiment --model transformer --heads 2", "bad", "accuracy"},
+      {"lm --data builtin:dates --heads 2 --context 24 --length 9", "May", "perplexity"},
+      {"mlm --data builtin:tags --heads 2", "the [MASK] can", "token_accuracy"},
       {"regress --data builtin:sine", "2.5", "rmse"}};
   for (const auto& [words, input, metric] : tasks) {
     SCOPED_TRACE(words);
-    const std::string folder = scratch.path() + "/" + words.substr(0, words.find(' '));
+    const std::string folder = scratch.path() + "/" + std::to_string(hash_name(words));
     const Ended trained = run(program + " train " + words + " --examples 120" + small +
                               "--steps 12 --json --out " + folder);
     ASSERT_EQ(trained.exit, 0);
@@ -64,6 +69,59 @@ TEST(Train, EveryTaskLearnsIsMeasuredAnswersAndShows) {
     const auto maps = nlohmann::json::parse(shown.out)["maps"];
     ASSERT_FALSE(maps.empty());
     EXPECT_FALSE(maps[0]["weights"].empty());
+  }
+}
+
+TEST(Train, AnEncoderStartsAnother) {
+  const ScratchFolder s;
+  const std::string same = " --heads 2 --layers 1 --model transformer" + small + "--steps 6 --out ";
+  ASSERT_EQ(
+      run(program + " train mlm --data builtin:tags --examples 100" + same + s.path() + "/mlm")
+          .exit,
+      0);
+  ASSERT_EQ(run(program + " train label --data builtin:tags --examples 100 --init " + s.path() +
+                "/mlm" + same + s.path() + "/label")
+                .exit,
+            0);
+  ASSERT_EQ(run(program + " train classify --data builtin:sentiment --examples 100 --init " +
+                s.path() + "/mlm" + same + s.path() + "/classify")
+                .exit,
+            0);
+  const Ended other = run(program + " train classify --data builtin:sentiment --init " + s.path() +
+                              "/mlm --width 16 --model transformer --heads 2 --steps 1",
+                          true);
+  EXPECT_EQ(other.exit, 1);
+  EXPECT_NE(other.out.find("the model needs"), std::string::npos) << other.out;
+}
+
+// Of every task and model, the same bits with other threads and after a kill.
+TEST(Train, EveryTaskResumesToTheSameBits) {
+  const ScratchFolder s;
+  int number = 0;
+  for (const std::string words :
+       {"translate --data builtin:reverse --model transformer --heads 2",
+        "label --data builtin:tags", "label --data builtin:tags --model transformer --heads 2",
+        "classify --data builtin:sentiment --align hard_reinforce",
+        "classify --data builtin:sentiment --model transformer --heads 2 --position alibi",
+        "lm --data builtin:dates --heads 2 --context 24", "mlm --data builtin:tags --heads 2",
+        "regress --data builtin:sine"}) {
+    SCOPED_TRACE(words);
+    const std::string base = s.path() + "/" + std::to_string(++number),
+                      rest = " --examples 100 --dropout 0.1 --validate-examples 5" + small;
+    ASSERT_EQ(
+        run("FOVEA_THREADS=1 " + program + " train " + words + rest + "--steps 9 --out " + base)
+            .exit,
+        0);
+    ASSERT_EQ(run("FOVEA_THREADS=4 " + program + " train " + words + rest + "--steps 9 --out " +
+                  base + "b")
+                  .exit,
+              0);
+    EXPECT_EQ(bytes_of(base + "/model.safetensors"), bytes_of(base + "b/model.safetensors"));
+    const std::string cut = base + "c";
+    run("timeout -s KILL 0.15 " + program + " train " + words + rest +
+        "--save-every 0 --steps 9 --out " + cut);
+    ASSERT_EQ(run(program + " train " + words + rest + "--resume --steps 9 --out " + cut).exit, 0);
+    EXPECT_EQ(bytes_of(base + "/model.safetensors"), bytes_of(cut + "/model.safetensors"));
   }
 }
 

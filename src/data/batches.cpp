@@ -1,6 +1,11 @@
 #include "fovea/data/batches.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <utility>
+
+#include "fovea/base/error.h"
 
 namespace fovea {
 namespace {

@@ -100,8 +100,13 @@ Cut cut_of(const Gemm& g) {
   constexpr int64_t least = 256 << 10;
   if (g.m == 1) return {1, std::max<int64_t>(64, least / 16 / std::max<int64_t>(1, g.k) / 16 * 16)};
   const int64_t rows_needed = (least + g.n * g.k - 1) / std::max<int64_t>(1, g.n * g.k);
-  if (g.m >= 64 || g.n < 128) return {std::clamp<int64_t>(rows_needed, 128, 256), g.n};
   const int64_t columns_needed = (least + g.m * g.k - 1) / std::max<int64_t>(1, g.m * g.k);
+  // The output layer of a large vocabulary: its weights, not the rows, are what is worth packing
+  // once.
+  if (g.m >= 64 && g.n >= 2048 && g.n > 2 * g.m) {
+    return {g.m, std::max<int64_t>((columns_needed + 15) / 16 * 16, 512)};
+  }
+  if (g.m >= 64 || g.n < 128) return {std::clamp<int64_t>(rows_needed, 128, 256), g.n};
   return {g.m, std::clamp<int64_t>((columns_needed + 15) / 16 * 16, 64, 256)};
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <map>
+#include <sstream>
 
 #include "fovea/base/random.h"
 #include "fovea/train/bootstrap.h"
@@ -146,6 +146,11 @@ double chance(const ReadChoice& a, const ReadChoice& b, const std::string& metri
 
 json page_choice(const ComparedChoice& c, const ReadChoice& read) {
   json metrics = json::object(), runs = json::array(), options = json::object();
+  std::istringstream parts(c.name);  // the name of a choice is its settings
+  for (std::string part; std::getline(parts, part, ',');) {
+    const auto at = part.find('=');
+    if (at != std::string::npos) options[part.substr(0, at)] = part.substr(at + 1);
+  }
   for (const auto& [name, v] : c.metrics) {
     metrics[name] = {{"mean", v.mean}, {"spread", v.spread}, {"values", v.values}};
   }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "fovea/data/batches.h"
+#include "fovea/data/split.h"
 #include "fovea/nn/sequences.h"
 #include "fovea/task/solver.h"
 
@@ -104,23 +105,6 @@ class ExampleSolver : public Solver {
     check(!parts.train.empty(), config_.data, ": holds too few examples to learn from");
     return parts;
   }
-  // A part of the examples that depends on nothing but their number: runs that differ in their seed
-  // are compared on the same examples.
-  static std::vector<Example> take_part(std::vector<Example>& from, double part, const char* name) {
-    check(part > 0 && part < 1, name, "_part: must be between 0 and 1, got ", part);
-    const auto n = static_cast<int64_t>(from.size());
-    check(n >= 2, "data: ", n, " examples are too few to take a part for ", name);
-    Random random = Random(0).fork(name);
-    std::vector<char> taken(n, 0);
-    const auto count = std::clamp<int64_t>(std::llround(part * static_cast<double>(n)), 1, n - 1);
-    const auto order = shuffled(n, random);
-    for (int64_t i = 0; i < count; ++i) taken[order[i]] = 1;
-    std::vector<Example> rest, chosen;
-    for (int64_t i = 0; i < n; ++i) (taken[i] ? chosen : rest).push_back(std::move(from[i]));
-    from = std::move(rest);
-    return chosen;
-  }
-
   std::optional<Parts> parts_;
   std::vector<Lengths> lengths_;
   std::vector<int64_t> used_;                  // examples that are not too long

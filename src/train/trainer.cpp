@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "fovea/op/tape.h"
 #include "fovea/train/checkpoint.h"
@@ -171,16 +172,19 @@ class Run {
     std::vector<Metric> metrics = learner_.validate();
     check(!metrics.empty(), "training: the task measured nothing");
     const Metric& first = metrics[0];
-    const bool better = !state_.best || (first.higher_is_better ? first.value > *state_.best
-                                                                : first.value < *state_.best);
+    const double worth = first.higher_is_better ? first.value : -first.value;
+    const double before = state_.best ? (first.higher_is_better ? *state_.best : -*state_.best)
+                                      : -std::numeric_limits<double>::infinity();
+    // Of equals the later one is kept, as it has learned longer, but it is no reason to go on.
+    const bool keep = worth >= before || !state_.best;
     state_.validated_step = state_.step;
-    state_.stale = better ? 0 : state_.stale + 1;
-    if (better) {
+    state_.stale = worth > before ? 0 : state_.stale + 1;
+    if (keep) {
       state_.best = first.value, state_.best_step = state_.step;
       state_.best_name = first.name, state_.best_is_higher = first.higher_is_better;
     }
-    schedule_.validated(first.higher_is_better ? first.value : -first.value);
-    if ((better || !o_.keep_best) && !call_.folder.empty()) {
+    schedule_.validated(worth);
+    if ((keep || !o_.keep_best) && !call_.folder.empty()) {
       save_parameters(call_.folder + "/model.safetensors", learner_.parameters());
     }
     tell(true, std::move(metrics));

@@ -192,15 +192,21 @@ std::string verdict(const ComparedChoice& c) {
                           : fmt::format("tie?  p {:.2f}", c.p_value);
 }
 
+// In 80 columns: a name that is too long goes on in the next line.
 void print_table(const Comparison& comparison) {
+  const bool spread =
+      std::ranges::any_of(comparison.choices, [](const auto& c) { return c.seeds.size() > 1; });
+  const std::string metric = words_of(comparison.metric);
+  const int value_width = std::max<int>(spread ? 15 : 7, static_cast<int>(metric.size()));
+  const auto room = static_cast<size_t>(80 - 41 - value_width);
   size_t widest = 6;
   for (const auto& c : comparison.choices) widest = std::max(widest, c.name.size());
-  widest = std::min<size_t>(widest, 30);
-  fmt::print("{:<{}}  {:>15}  {:<14}{:>7}{:>9}{:>6}{:>7}\n", "choice", widest,
-             words_of(comparison.metric), "against best", "params", "ms/step", "MB", "ms/ex");
+  widest = std::min(widest, room);
+  fmt::print("{:<{}} {:>{}}  {:<14}{:>6}{:>8}{:>5}{:>5}\n", "choice", widest, metric, value_width,
+             "against best", "size", "ms/step", "MB", "ms/1");
   for (const auto& c : comparison.choices) {
     std::string name = c.name;
-    while (name.size() > widest) {  // goes on in the next line
+    while (name.size() > widest) {
       const auto cut = name.rfind(',', widest - 1);
       const auto at = cut == std::string::npos ? widest : cut + 1;
       fmt::print("{}\n", name.substr(0, at));
@@ -208,18 +214,21 @@ void print_table(const Comparison& comparison) {
     }
     const auto* value = c.metric(comparison.metric);
     if (!value) {
-      fmt::print("{:<{}}  failed: {}\n", name, widest, c.failed);
+      fmt::print("{:<{}} failed: {}\n", name, widest, c.failed);
       continue;
     }
     std::string number = metric_text({comparison.metric, true, value->mean});
+    auto columns = static_cast<int>(number.size());
     if (value->values.size() > 1) {
-      number += " ±" + metric_text({comparison.metric, true, value->spread});
+      const std::string more = metric_text({comparison.metric, true, value->spread});
+      number += " ±" + more;
+      columns += 2 + static_cast<int>(more.size());
     }
-    const auto columns = static_cast<int>(number.size()) - (value->values.size() > 1 ? 1 : 0);
-    fmt::print("{:<{}}  {}{}  {:<14}{:>7}{:>9.1f}{:>6.0f}{:>7.2f}\n", name, widest,
-               std::string(std::max(0, 15 - columns), ' '), number, verdict(c),
+    fmt::print("{:<{}} {}{}  {:<14}{:>6}{:>8.1f}{:>5.0f}{:>5.1f}\n", name, widest,
+               std::string(std::max(0, value_width - columns), ' '), number, verdict(c),
                short_count(static_cast<int64_t>(c.parameters)), c.step_ms, c.peak_mb, c.example_ms);
   }
+  fmt::print("size: parameters; MB: most memory while training; ms/1: answering one example\n");
 }
 
 void print_heat_map(const Comparison& comparison) {

@@ -1,4 +1,4 @@
-// fovea list: every mechanism, from the catalogue.
+// fovea list: tasks and presets, and every mechanism of the catalogue.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -6,6 +6,7 @@
 
 #include "fovea/app/cli/verbs.h"
 #include "fovea/attention/catalog.h"
+#include "fovea/task/solver.h"
 
 namespace fovea::cli {
 namespace {
@@ -57,7 +58,26 @@ void print_json() {
   fmt::print("{}\n", list.dump(2));
 }
 
+// Tasks, their built-in data and the recipes.
+void print_tasks() {
+  fmt::print("Tasks\n");
+  for (const Task& task : tasks()) {
+    fmt::print("  {:<18} {}\n      data: {}\n", task.name, task.title, task.input);
+    for (const Builtin& builtin : task.builtin) {
+      fmt::print("      builtin:{}  {}\n", builtin.name, builtin.help);
+    }
+  }
+  fmt::print(
+      "\nModels\n  rnn                translate, label, classify\n"
+      "  transformer        translate, label, classify, lm, mlm\n\nPresets\n");
+  for (const Preset& preset : presets()) {
+    fmt::print("  {:<18} {}: {}\n", preset.name, preset.task, preset.help);
+  }
+  fmt::print("\n");
+}
+
 void print_text() {
+  print_tasks();
   std::string kind;
   for (const Entry& entry : catalog()) {
     if (kind != title_of(entry.kind)) {
@@ -99,7 +119,8 @@ void print_markdown() {
 }  // namespace
 
 void add_list(CLI::App& app) {
-  auto* verb = app.add_subcommand("list", "Mechanisms, with their equations and options");
+  auto* verb = app.add_subcommand(
+      "list", "Tasks, built-in data, presets, and every mechanism with its equation");
   auto form = std::make_shared<std::pair<bool, bool>>(false, false);
   verb->add_flag("--json", form->first, "Print as JSON");
   verb->add_flag("--markdown", form->second, "Print the page docs/mechanisms.md");

@@ -42,7 +42,7 @@ function examples_section(comparison) {
         el('header', {}, el('h3', {}, dot(choice), choice.short), verdict),
         el('p', {class: 'output'}, output ?? dash),
         map ? heat_view(map, {largest, on_point: point_all}) :
-              el('p', {class: 'soft small'}, 'This choice kept no map of this example.'),
+              el('p', {class: 'soft small'}, 'It has no attention to show.'),
         alignment === null ?
             null :
             el('p', {class: 'soft small', style: 'margin-top:10px'},
