@@ -205,5 +205,20 @@ TEST(SharedData, SentencesWithLabelsAreRead) {
   EXPECT_EQ(labels, (std::set<std::string>{"0", "1"}));
 }
 
+TEST(Labelled, ColumnsOfWiderRowsAreNamedByNumber) {
+  const ScratchFolder folder;
+  const std::string path =
+      folder.write("wide.tsv", "pos\t9\t0\ta good one\nneg\t2\t1\ta bad one\n");
+  const auto examples = read_labelled(path, "1,4");
+  ASSERT_EQ(examples.size(), 2u);
+  EXPECT_EQ(examples[1].label, "neg");
+  EXPECT_EQ(examples[1].text, "a bad one");
+  EXPECT_EQ(error_of([&] { read_labelled(path, "1,5"); }),
+            path + ":1: has 4 columns, but column 5 was asked for");
+  for (const char* wrong : {"1", "0,4", "1;4", "a,b", "1,"}) {
+    EXPECT_NE(error_of([&] { read_labelled(path, wrong); }).find("such as 1,4"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace fovea

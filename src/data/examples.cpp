@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -56,15 +57,36 @@ std::optional<Columns> header_of(const std::vector<std::string>& cells) {
   return columns;
 }
 
+// "1,4": the label in the first column, the text in the fourth, of as many as the first row has.
+Columns columns_of(const std::string& columns) {
+  size_t label = 0, text = 0;
+  const char* end = columns.data() + columns.size();
+  const auto first = std::from_chars(columns.data(), end, label);
+  const bool more = first.ec == std::errc() && first.ptr != end && *first.ptr == ',';
+  const auto second = std::from_chars(more ? first.ptr + 1 : end, end, text);
+  check(more && second.ec == std::errc() && second.ptr == end && label > 0 && text > 0,
+        "column: classify needs the numbers of the label's and the text's column, such as 1,4, "
+        "got '",
+        columns, "'");
+  return {label - 1, text - 1, 0};
+}
+
 // Gathers labelled texts from rows of cells.
 class LabelledRows {
  public:
-  LabelledRows(const std::string& path, std::string format)
-      : path_(path), format_(std::move(format)) {}
+  LabelledRows(const std::string& path, std::string format, const std::string& columns)
+      : path_(path), format_(std::move(format)) {
+    if (!columns.empty()) columns_ = columns_of(columns);
+  }
 
   void add(const std::vector<std::string>& cells, int64_t line) {
     if (std::exchange(first_, false)) {
-      if (const auto header = header_of(cells)) {
+      if (columns_.count == 0) {
+        columns_.count = cells.size();
+        check(std::max(columns_.label, columns_.text) < cells.size(), path_, ":", line, ": has ",
+              cells.size(), " columns, but column ", std::max(columns_.label, columns_.text) + 1,
+              " was asked for");
+      } else if (const auto header = header_of(cells)) {
         columns_ = *header;
         return;
       }
@@ -141,9 +163,9 @@ std::vector<Pair> read_pairs(const std::string& path) {
   return pairs;
 }
 
-std::vector<Labelled> read_labelled(const std::string& path) {
+std::vector<Labelled> read_labelled(const std::string& path, const std::string& columns) {
   if (is_csv_name(path)) {
-    LabelledRows rows(path, "label,text");
+    LabelledRows rows(path, "label,text", columns);
     for_each_csv_row(path, [&](std::vector<std::string>& cells, int64_t n) { rows.add(cells, n); });
     return rows.take();
   }
@@ -158,8 +180,10 @@ std::vector<Labelled> read_labelled(const std::string& path) {
     if (tab_line == 0 && line.find('\t') != std::string_view::npos) tab_line = number;
     lines.push_back({std::string(line), number});
   });
-  LabelledRows rows(path, tab_line > 0 ? say("label<TAB>text (line ", tab_line, " has a tab)")
-                                       : say("label<TAB>text or label<SPACE>text"));
+  LabelledRows rows(path,
+                    tab_line > 0 ? say("label<TAB>text (line ", tab_line, " has a tab)")
+                                 : say("label<TAB>text or label<SPACE>text"),
+                    columns);
   for (const Line& line : lines) {
     rows.add(tab_line > 0 ? split_at_tabs(line.text) : split_at_first_space(line.text),
              line.number);

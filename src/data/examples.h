@@ -43,7 +43,7 @@ std::vector<Tagged> read_tagged(const std::string& path, const std::string& colu
 // has them; else `label<TAB>text` lines, where a field that starts and ends with a quote is
 // unquoted; without a tab in the whole file, the label ends at the first space of a line. A first
 // line that names the columns (label or sentiment; text, sentence or review; in either order) is
-// obeyed.
-std::vector<Labelled> read_labelled(const std::string& path);
+// obeyed. `columns`, such as "1,4", says where in wider rows the label and the text are.
+std::vector<Labelled> read_labelled(const std::string& path, const std::string& columns = "");
 
 }  // namespace fovea

@@ -16,6 +16,15 @@
 namespace fovea {
 namespace {
 
+// Of a text that is too long the beginning and the end say most (Sun et al. 2019).
+template <class T>
+std::vector<T> shortened(std::vector<T> list, int64_t longest) {
+  const auto n = static_cast<int64_t>(list.size());
+  if (n > longest)
+    list.erase(list.begin() + longest / 2, list.begin() + (n - longest + longest / 2));
+  return list;
+}
+
 // An example with the numbers that stand for its text.
 struct Numbered : Labelled {
   std::vector<int32_t> ids;
@@ -80,7 +89,7 @@ class Classify final : public ExampleSolver<Numbered> {
 
  protected:
   std::vector<Numbered> read(const std::string& path) const override {
-    return number(read_labelled(path));
+    return number(read_labelled(path, config_.column));
   }
   std::vector<Numbered> generate(const std::string&, int64_t n, Random random) const override {
     return number(generate_sentiment(n > 0 ? n : 4'000, random));
@@ -93,7 +102,8 @@ class Classify final : public ExampleSolver<Numbered> {
   // Pooling asks once, with the label as its question; self-attention asks for every token.
   std::function<MapLabels(const std::string&)> labels_of(const std::string& label,
                                                          const std::string& input) const {
-    return [label, pieces = tokens_->pieces(input)](const std::string& name) {
+    return [label,
+            pieces = shortened(tokens_->pieces(input), config_.longest)](const std::string& name) {
       return MapLabels{name.starts_with("encoder") ? pieces : std::vector{label}, pieces};
     };
   }
@@ -111,12 +121,15 @@ class Classify final : public ExampleSolver<Numbered> {
                                                        .max_size = config_.vocabulary},
                                                       texts)
                                    : Tokenizer::load(config_.init, "tokens");
-    change_examples([this](Numbered& e) { e.ids = tokens_->encode(e.text); });
+    change_examples([this](Numbered& e) { e.ids = numbers(e.text); });
   }
 
+  std::vector<int32_t> numbers(const std::string& text) const {
+    return shortened(tokens_->encode(text), config_.longest);
+  }
   Numbered number(Labelled labelled) const {
     Numbered e{std::move(labelled), {}};
-    if (tokens_) e.ids = tokens_->encode(e.text);
+    if (tokens_) e.ids = numbers(e.text);
     return e;
   }
   std::vector<Numbered> number(std::vector<Labelled> list) const {

@@ -81,6 +81,7 @@ Config make_config(const Task& task, const Settings& settings);
 // A model's folder: config.json, weights, vocabularies.
 void save_config(const std::string& folder, const Config& config);
 Config load_config(const std::string& folder);
-std::unique_ptr<Solver> open_solver(const std::string& folder);
+// With some settings changed, such as how it answers.
+std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings = {});
 
 }  // namespace fovea

@@ -162,8 +162,9 @@ Config load_config(const std::string& folder) {
   return config;
 }
 
-std::unique_ptr<Solver> open_solver(const std::string& folder) {
-  const Config config = load_config(folder);
+std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings) {
+  Config config = load_config(folder);
+  for (const auto& [name, value] : settings) config_fields().set(config, name, value);
   auto solver = find_task(config.task).make(config, Purpose::use, folder);
   load_parameters(folder + "/model.safetensors", solver->parameters());
   return solver;

@@ -1,27 +1,31 @@
 #!/usr/bin/env bash
-# tour.sh ROOT FOVEA: the commands of docs/tour.md (its sh blocks) run one after the other in an empty
-# folder, with the program FOVEA as `fovea`; none may fail.
+# tour.sh ROOT FOVEA: the commands of every docs/tour*.md (its sh blocks) run one after the other in an
+# empty folder, with the program FOVEA as `fovea`; none may fail.
 set -euo pipefail
-document=$1/docs/tour.md fovea=$(readlink -f "$2")
+root=$1 fovea=$(readlink -f "$2")
 scratch=$(mktemp -d "$PWD/tour.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch"/{bin,work}
+mkdir "$scratch/bin"
 ln -s "$fovea" "$scratch/bin/fovea"
-
-# Every other line becomes an empty one: bash then counts lines as the document does.
-awk '/^```/ { inside = $0 == "```sh"; print ""; next } { print inside ? $0 : "" }' \
-  "$document" >"$scratch/commands"
-grep -q . "$scratch/commands" || { echo "$document: shows no command (an sh block)"; exit 1; }
 
 cat >"$scratch/start" <<'EOS'
 set -euo pipefail
 trap 'echo "${BASH_SOURCE[0]}:$LINENO: failed: $BASH_COMMAND" >&2' ERR
 EOS
-(
-  cd "$scratch/work"
-  PATH=$scratch/bin:$PATH BASH_ENV=$scratch/start bash "$scratch/commands" </dev/null
-) >"$scratch/said" 2>&1 || {
-  code=$?
-  tail -n 40 "$scratch/said" | sed "s|$scratch/commands|docs/tour.md|"
-  exit "$code"
-}
+
+for document in "$root"/docs/tour*.md; do
+  name=docs/$(basename "$document")
+  # Every other line becomes an empty one: bash then counts lines as the document does.
+  awk '/^```/ { inside = $0 == "```sh"; print ""; next } { print inside ? $0 : "" }' \
+    "$document" >"$scratch/commands"
+  grep -q . "$scratch/commands" || { echo "$name: shows no command (an sh block)"; exit 1; }
+  rm -rf "$scratch/work" && mkdir "$scratch/work"
+  (
+    cd "$scratch/work"
+    PATH=$scratch/bin:$PATH BASH_ENV=$scratch/start bash "$scratch/commands" </dev/null
+  ) >"$scratch/said" 2>&1 || {
+    code=$?
+    tail -n 40 "$scratch/said" | sed "s|$scratch/commands|$name|"
+    exit "$code"
+  }
+done

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
@@ -15,6 +17,7 @@ namespace fovea::cli {
 namespace {
 
 struct AttendWords {
+  std::optional<ConfigWords> answers;
   std::string folder, text, map;
   std::vector<std::string> out;
   bool json = false, colour = false;
@@ -41,7 +44,7 @@ void choose(Drawing& drawing, const std::string& map) {
 }
 
 void attend(const AttendWords& words) {
-  auto solver = open_solver(words.folder);
+  auto solver = open_solver(words.folder, words.answers->settings());
   Drawing drawing = solver->attend(words.text);
   check(!drawing.maps.empty(), words.folder, ": this model has no attention to show");
   choose(drawing, words.map);
@@ -72,6 +75,7 @@ void add_attend(CLI::App& app) {
   verb->add_option("--map", words->map, "Only maps whose name begins so");
   verb->add_flag("--colour,--color", words->colour, "Colours even where stdout is no terminal");
   verb->add_flag("--json", words->json, "Print the maps as JSON");
+  words->answers = ConfigWords::of_answers(*verb);
   verb->callback([words] { attend(*words); });
 }
 

@@ -26,8 +26,21 @@ auto as_usage(F&& f) -> decltype(f()) {
 }  // namespace
 
 ConfigWords::ConfigWords(CLI::App& verb) {
+  add(verb, "");
+  verb.add_option("--preset", preset_, "A recipe by name (fovea list); other options override it");
+  verb.add_option("--set", sets_, "Any option as KEY=VALUE")->type_name("KEY=VALUE");
+}
+
+ConfigWords ConfigWords::of_answers(CLI::App& verb) {
+  ConfigWords words;
+  words.add(verb, "Answers");
+  return words;
+}
+
+void ConfigWords::add(CLI::App& verb, const std::string& group) {
   const Config defaults;
   config_fields().each(defaults, [&](const auto& field, const auto& value) {
+    if (!group.empty() && field.group != group) return;
     auto word = std::make_unique<Word>(Word{field.name, "", nullptr});
     using Value = std::decay_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, bool>) {
@@ -40,8 +53,6 @@ ConfigWords::ConfigWords(CLI::App& verb) {
     }
     words_.push_back(std::move(word));
   });
-  verb.add_option("--preset", preset_, "A recipe by name (fovea list); other options override it");
-  verb.add_option("--set", sets_, "Any option as KEY=VALUE")->type_name("KEY=VALUE");
 }
 
 Settings ConfigWords::settings(const std::string& task) const {

@@ -17,11 +17,15 @@ class ConfigWords {
  public:
   // Adds an option for every field, in groups, and --preset and --set.
   explicit ConfigWords(CLI::App& verb);
+  // Adds the options that say how a trained model answers, as --beam.
+  static ConfigWords of_answers(CLI::App& verb);
   // What was said, in order: the preset's settings, the options, then --set. A preset of another
   // task is a UsageError.
-  Settings settings(const std::string& task) const;
+  Settings settings(const std::string& task = "") const;
 
  private:
+  ConfigWords() = default;
+  void add(CLI::App& verb, const std::string& group);
   struct Word {
     std::string name, value;
     const CLI::Option* option;

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
@@ -14,6 +16,7 @@ namespace fovea::cli {
 namespace {
 
 struct EvalWords {
+  std::optional<ConfigWords> answers;
   std::string folder, data = "test", details;
   int64_t maps = 0;
   bool json = false;
@@ -36,7 +39,7 @@ nlohmann::json details_of(Solver& solver, const Evaluation& e, int64_t maps) {
 }
 
 void eval(const EvalWords& words) {
-  auto solver = open_solver(words.folder);
+  auto solver = open_solver(words.folder, words.answers->settings());
   const Evaluation evaluation = solver->evaluate(words.data);
   if (!words.details.empty()) {
     // Texts of users may hold anything that is UTF-8; what is not was refused when it was read.
@@ -67,6 +70,7 @@ void add_eval(CLI::App& app) {
   verb->add_option("--maps", words->maps, "With --details: attention maps of so many examples")
       ->check(CLI::NonNegativeNumber);
   verb->add_flag("--json", words->json, "Print the metrics as JSON");
+  words->answers = ConfigWords::of_answers(*verb);
   verb->callback([words] { eval(*words); });
 }
 

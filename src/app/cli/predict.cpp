@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <optional>
 
+#include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/utf8.h"
 #include "fovea/task/solver.h"
@@ -12,6 +14,7 @@ namespace fovea::cli {
 namespace {
 
 struct PredictWords {
+  std::optional<ConfigWords> answers;
   std::string folder;
   int64_t nbest = 1;
   bool scores = false, raw = false;
@@ -51,7 +54,7 @@ void answer(Solver& solver, const std::vector<std::string>& lines, const Predict
 }
 
 void predict(const PredictWords& words) {
-  auto solver = open_solver(words.folder);
+  auto solver = open_solver(words.folder, words.answers->settings());
   std::ios::sync_with_stdio(false);  // so that in_avail tells what has come already
   constexpr size_t most = 256;
   std::vector<std::string> lines;
@@ -83,6 +86,7 @@ void add_predict(CLI::App& app) {
       ->capture_default_str();
   verb->add_flag("--scores", words->scores, "Behind each answer a tab and its log-probability");
   verb->add_flag("--raw", words->raw, "Line breaks within an answer as they are, not as \\n");
+  words->answers = ConfigWords::of_answers(*verb);
   verb->callback([words] { predict(*words); });
 }
 
