@@ -17,6 +17,8 @@ using test::ScratchFolder;
 using test::shared_data;
 using Words = std::vector<std::string>;
 
+const auto labelled = [](const std::string& path) { return read_labelled(path); };
+
 // Reads a file of this content and name; errors come without the folder.
 class Examples : public testing::Test {
  protected:
@@ -138,21 +140,19 @@ TEST_F(Examples, LabelsInTsvMayHaveQuotes) {
 }
 
 TEST_F(Examples, WrongLabelsAreNamedWithTheirLine) {
-  EXPECT_EQ(refusal("a.tsv", "pos\tfine\ndull\n", read_labelled),
+  EXPECT_EQ(refusal("a.tsv", "pos\tfine\ndull\n", labelled),
             "a.tsv:2: needs 2 columns, label<TAB>text (line 1 has a tab), got one");
-  EXPECT_EQ(refusal("a.tsv", "pos\tfine\tx\n", read_labelled),
+  EXPECT_EQ(refusal("a.tsv", "pos\tfine\tx\n", labelled),
             "a.tsv:1: needs 2 columns, label<TAB>text (line 1 has a tab), got 3");
-  EXPECT_EQ(refusal("a.txt", "pos fine\ndull\n", read_labelled),
+  EXPECT_EQ(refusal("a.txt", "pos fine\ndull\n", labelled),
             "a.txt:2: needs 2 columns, label<TAB>text or label<SPACE>text, got one");
-  EXPECT_EQ(refusal("a.csv", "fine\n", read_labelled),
-            "a.csv:1: needs 2 columns, label,text, got one");
-  EXPECT_EQ(refusal("a.csv", "pos,\n", read_labelled),
-            "a.csv:1: the text is empty; needs label,text");
-  EXPECT_EQ(refusal("a.csv", "label,text\n", read_labelled),
+  EXPECT_EQ(refusal("a.csv", "fine\n", labelled), "a.csv:1: needs 2 columns, label,text, got one");
+  EXPECT_EQ(refusal("a.csv", "pos,\n", labelled), "a.csv:1: the text is empty; needs label,text");
+  EXPECT_EQ(refusal("a.csv", "label,text\n", labelled),
             "a.csv: has no examples; needs lines of label,text");
-  EXPECT_EQ(refusal("a.csv", "pos,x\nneg,\"fine\n\n", read_labelled).substr(0, 53),
+  EXPECT_EQ(refusal("a.csv", "pos,x\nneg,\"fine\n\n", labelled).substr(0, 53),
             "a.csv:2: the quote that opens here is never closed; c");
-  EXPECT_EQ(refusal("a.csv", "neg,\"fine\"ly\n", read_labelled),
+  EXPECT_EQ(refusal("a.csv", "neg,\"fine\"ly\n", labelled),
             "a.csv:1: needs a comma or the end of the line after a closing quote, got 'l'; double "
             "the quotes that belong to the text");
 }

@@ -43,14 +43,17 @@ constexpr float floor_score = -1e30f;
 
 constexpr int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-// C[strip x NV vectors] (+)= A B over `depth`. B is one packed panel, row k at b + k * panel. A is
+// Rows of a block for the end of a sequence, where a whole strip would mostly be padding.
+constexpr int short_strip = strip / 3;
+
+// C[ROWS x NV vectors] (+)= A B over `depth`. B is one packed panel, row k at b + k * panel. A is
 // broadcast: element (i, k) at a[i * lda + k], or a[k * lda + i] when it lies by columns.
-template <int NV, bool by_column, bool add>
+template <int NV, bool by_column, bool add, int ROWS = strip>
 HWY_NOINLINE void multiply_block(int64_t depth, const float* HWY_RESTRICT a, int64_t lda,
                                  const float* HWY_RESTRICT b, float* HWY_RESTRICT c, int64_t ldc) {
   const D d;
-  V sum[strip][NV];
-  FOVEA_UNROLL for (int i = 0; i < strip; ++i) {
+  V sum[ROWS][NV];
+  FOVEA_UNROLL for (int i = 0; i < ROWS; ++i) {
     FOVEA_UNROLL for (int v = 0; v < NV; ++v) {
       sum[i][v] = add ? hn::LoadU(d, c + i * ldc + v * lanes) : hn::Zero(d);
     }
@@ -58,29 +61,29 @@ HWY_NOINLINE void multiply_block(int64_t depth, const float* HWY_RESTRICT a, int
   for (int64_t k = 0; k < depth; ++k) {
     V right[NV];
     FOVEA_UNROLL for (int v = 0; v < NV; ++v) right[v] = hn::Load(d, b + v * lanes);
-    FOVEA_UNROLL for (int i = 0; i < strip; ++i) {
+    FOVEA_UNROLL for (int i = 0; i < ROWS; ++i) {
       const V left = hn::Set(d, by_column ? a[i] : a[i * lda]);
       FOVEA_UNROLL for (int v = 0; v < NV; ++v) sum[i][v] = hn::MulAdd(left, right[v], sum[i][v]);
     }
     b += panel;
     a += by_column ? lda : 1;
   }
-  FOVEA_UNROLL for (int i = 0; i < strip; ++i) {
+  FOVEA_UNROLL for (int i = 0; i < ROWS; ++i) {
     FOVEA_UNROLL for (int v = 0; v < NV; ++v) hn::StoreU(sum[i][v], d, c + i * ldc + v * lanes);
   }
 }
 
-// C[strip x cols] (+)= A B, B in panels `panel_stride` apart. C has room for cols rounded up to
+// C[ROWS x cols] (+)= A B, B in panels `panel_stride` apart. C has room for cols rounded up to
 // lanes.
-template <bool by_column, bool add>
+template <bool by_column, bool add, int ROWS = strip>
 HWY_INLINE void multiply_strip(int64_t depth, const float* a, int64_t lda, const float* b,
                                int64_t panel_stride, int64_t cols, float* c, int64_t ldc) {
   for (; cols > lanes; cols -= panel) {
-    multiply_block<2, by_column, add>(depth, a, lda, b, c, ldc);
+    multiply_block<2, by_column, add, ROWS>(depth, a, lda, b, c, ldc);
     b += panel_stride;
     c += panel;
   }
-  if (cols > 0) multiply_block<1, by_column, add>(depth, a, lda, b, c, ldc);
+  if (cols > 0) multiply_block<1, by_column, add, ROWS>(depth, a, lda, b, c, ldc);
 }
 
 #if HWY_TARGET != HWY_SCALAR

@@ -84,20 +84,20 @@ struct ForwardChunk {
 };
 
 // One strip of queries against the packed keys [j0, j1): scores, alignment, read.
-inline void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1,
-                          uint32_t threshold) {
+template <int ROWS>
+void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1, uint32_t threshold) {
   const AttentionInputs<float>& in = at.in;
-  const Reach reach = at.reach(r0, r0 + strip);
+  const Reach reach = at.reach(r0, r0 + ROWS);
   const int64_t from = std::max(reach.lo, j0), to = std::min(reach.hi, j1);
   if (from >= to) return;
   // Whole panels are computed, but only the keys [from, to) are ever read from V: what lies past a
   // sequence's end may be anything.
   const int64_t p0 = (from - j0) / panel * panel, p1 = round_up(to - j0, panel);
   for (int64_t p = p0; p < p1; p += panel) {
-    multiply_block<2, false, false>(in.D, at.q + r0 * at.q_stride, at.q_stride, at.keys + p * in.D,
-                                    at.scores + p, score_stride);
+    multiply_block<2, false, false, ROWS>(in.D, at.q + r0 * at.q_stride, at.q_stride,
+                                          at.keys + p * in.D, at.scores + p, score_stride);
   }
-  const int64_t count = std::min<int64_t>(strip, at.rows - r0), n = p1 - p0;
+  const int64_t count = std::min<int64_t>(ROWS, at.rows - r0), n = p1 - p0;
   const bool whole = reach.all_lo <= j0 + p0 && reach.all_hi >= j0 + p1;
   const bool noted = at.seen.to != nullptr;
   const int64_t first_bin = noted ? (j0 + p0) * at.seen.to->map_cols / in.Tk : 0;
@@ -141,9 +141,9 @@ inline void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_
       drop(s, n, key, first_key, threshold);
     }
   }
-  multiply_strip<false, true>(to - from, at.scores + (from - j0), score_stride,
-                              at.values + (from - j0) * panel, key_block * panel, in.Dv,
-                              at.sum + r0 * at.v_stride, at.v_stride);
+  multiply_strip<false, true, ROWS>(to - from, at.scores + (from - j0), score_stride,
+                                    at.values + (from - j0) * panel, key_block * panel, in.Dv,
+                                    at.sum + r0 * at.v_stride, at.v_stride);
 }
 
 // Normalises the rows and writes them out.
@@ -197,7 +197,11 @@ HWY_NOINLINE void forward_chunk(const AttentionInputs<float>& in, HeadView<float
     for (int64_t r = 0; r < rows; r += strip) {
       if (next_k) prefetch_share(next_k, in.k.row, next, in.D, r / strip, strips);
       if (next_v) prefetch_share(next_v, in.v.row, next, in.Dv, r / strip, strips);
-      forward_strip(at, r, j0, j1, threshold);
+      if (rows - r <= short_strip) {
+        forward_strip<short_strip>(at, r, j0, j1, threshold);
+      } else {
+        forward_strip<strip>(at, r, j0, j1, threshold);
+      }
     }
   }
   finish_rows(at, out, lse, map);
