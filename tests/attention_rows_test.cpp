@@ -45,6 +45,16 @@ TEST(AttentionRows, AgreeAtLargeSizes) {
   for (const auto& a : alignments()) expect_exact(z, scores()[5], a, patterns()[3], true, false);
 }
 
+// Ten minutes of float64 matrices, so only when asked; the cases above are a cut through these.
+TEST(AttentionRows, EveryCombinationAgreesAtLargeSizes) {
+  if (!getenv("FOVEA_THOROUGH")) GTEST_SKIP() << "takes ten minutes: set FOVEA_THOROUGH=1";
+  for (const Sizes& z : {Sizes{1, 257, 257, 1, 1, 4, 5}, Sizes{1, 1000, 1000, 1, 1, 4, 4}}) {
+    each_case([&](auto& s, auto& a, auto& p, bool bias, bool dropout) {
+      expect_exact(z, s, a, p, bias, dropout);
+    });
+  }
+}
+
 TEST(AttentionRows, AgreeWithEveryInstructionSet) {
   for (const std::string& target : kernel::simd_targets()) {
     kernel::use_simd_target(target);

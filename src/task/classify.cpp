@@ -50,7 +50,7 @@ class Classify final : public ExampleSolver<Numbered> {
                                                   .attention = attention_choice(config),
                                                   .summary = config.summary});
     }
-    if (folder.empty()) start_from_encoder(config, parameters_);
+    if (purpose == Purpose::learn) start_from_encoder(config, parameters_);
   }
 
   void save_vocabulary(const std::string& folder) const override {

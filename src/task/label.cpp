@@ -59,7 +59,7 @@ class Label final : public ExampleSolver<Tagged> {
                                           .attention = attention_choice(config),
                                           .letters = config.letters});
     }
-    if (folder.empty()) start_from_encoder(config, parameters_);
+    if (purpose == Purpose::learn) start_from_encoder(config, parameters_);
   }
 
   void save_vocabulary(const std::string& folder) const override {
@@ -206,8 +206,12 @@ class Label final : public ExampleSolver<Tagged> {
       result.truths.push_back(joined(of[i].tags));
       result.outputs.push_back(joined(answers[i].tags));
     }
-    result.metrics =
-        marks_entities(tags_) ? std::vector{entities, accuracy} : std::vector{accuracy};
+    result.metrics = {accuracy};
+    if (marks_entities(tags_)) {
+      result.metrics = {entities, entities, entities, accuracy};
+      result.metrics[1].metric = "entity_precision";
+      result.metrics[2].metric = "entity_recall";
+    }
     return result;
   }
 

@@ -6,7 +6,7 @@ const std::vector<Preset>& presets() {
   static const std::vector<Preset> all{
       {"multi30k",
        "translate",
-       "short sentences, lower-cased and tokenised, a vocabulary of words",
+       "short sentences, tokenised, by words",
        {{"tokens", "words"},
         {"min_count", "2"},
         {"cell", "gru"},

@@ -49,7 +49,8 @@ class Solver : public Learner {
   Parameters parameters_;
 };
 
-// Whether a solver is made to learn (it reads its data) or to be used (it reads its folder).
+// Whether a solver is made to learn (it reads its data, and has the first weights even when it has
+// a folder: a run that was killed before its first state starts from them) or to be used.
 enum class Purpose { learn, use };
 
 using Settings = std::vector<std::pair<std::string, std::string>>;

@@ -25,7 +25,7 @@ const std::vector<Task>& tasks() {
        "From one sequence to another: n tokens to m",
        "lines of source<TAB>target, or two parallel files",
        {{"dates",
-         "dates as people write them, to ISO; the true alignment is known",
+         "dates as people write them, to ISO; the alignment is known",
          {{"tokens", "chars"}, {"embed", "64"}, {"width", "128"}, {"rate", "0.003"}}},
         {"reverse", "letters and words, backwards", {{"embed", "64"}, {"width", "128"}}}},
        {{"tokens", "words"}, {"rate", "0.001"}},

@@ -49,7 +49,7 @@ class Translate final : public ExampleSolver<Numbered> {
     }
     if (purpose == Purpose::learn) parts();
     model_ = make_translator(parameters_, config_, source_->size(), target_->size());
-    if (folder.empty()) start_from_frequencies();
+    if (purpose == Purpose::learn) start_from_frequencies();
   }
 
   void save_vocabulary(const std::string& folder) const override {

@@ -32,6 +32,8 @@ std::span<const MetricKind> metrics() {
       {"alignment", "share of outputs that look at the right input", true, ratio_of},
       {"token_accuracy", "share of tokens labelled right", true, ratio_of},
       {"entity_f1", "F1 of whole entities, as conlleval counts them", true, entity_f1_of},
+      {"entity_precision", "share of predicted entities that are right", true, entity_precision_of},
+      {"entity_recall", "share of true entities that are found", true, entity_recall_of},
       {"accuracy", "share of texts labelled right", true, accuracy_of},
       {"macro_f1", "mean of the classes' F1", true, macro_f1_of},
       {"rmse", "root of the mean squared error", false, rmse_of},

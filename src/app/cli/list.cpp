@@ -64,14 +64,14 @@ void print_tasks() {
   for (const Task& task : tasks()) {
     fmt::print("  {:<18} {}\n      data: {}\n", task.name, task.title, task.input);
     for (const Builtin& builtin : task.builtin) {
-      fmt::print("      builtin:{}  {}\n", builtin.name, builtin.help);
+      fmt::print("      builtin:{}: {}\n", builtin.name, builtin.help);
     }
   }
   fmt::print(
       "\nModels\n  rnn                translate, label, classify\n"
       "  transformer        translate, label, classify, lm, mlm\n\nPresets\n");
   for (const Preset& preset : presets()) {
-    fmt::print("  {:<18} {}: {}\n", preset.name, preset.task, preset.help);
+    fmt::print("  {:<21} {}: {}\n", preset.name, preset.task, preset.help);
   }
   fmt::print("\n");
 }
