@@ -19,17 +19,18 @@ function prepared(data) {
                                                   const {mean, values} = measured(c, name);
                                                   return [mean, ...values];
                                                 }))]));
-  // Where all choices have the same options, those that differ head the column and their values are
-  // the names, as long as that still tells the choices apart.
+  // The values of the options that differ are the names, as long as that still tells the choices
+  // apart; where all choices have the same options, these head the column.
   const keys = [...new Set(choices.flatMap((c) => Object.keys(c.options ?? {})))];
   const value = (choice, key) => String(choice.options?.[key] ?? '');
   const varied = keys.filter(
       (key) => choices.length === 1 || new Set(choices.map((c) => value(c, key))).size > 1);
   // JSON forgot the order in which they were asked for; the names have kept it.
   varied.sort((a, b) => choices[0].name.indexOf(`${a}=`) - choices[0].name.indexOf(`${b}=`));
-  const shorts = choices.map((c) => varied.map((key) => value(c, key)).join(' · '));
-  const tell_apart = shorts.every((short, i) => short && shorts.indexOf(short) === i) &&
-      choices.every((c) => keys.every((key) => c.options && key in c.options));
+  const shorts =
+      choices.map((c) => varied.map((key) => value(c, key)).filter((text) => text).join(' · '));
+  const tell_apart = shorts.every((short, i) => short && shorts.indexOf(short) === i);
+  const alike = choices.every((c) => keys.every((key) => c.options && key in c.options));
   choices.forEach((choice, i) => {
     choice.short = tell_apart ? shorts[i] : choice.name;
   });
@@ -40,7 +41,7 @@ function prepared(data) {
     metrics,
     formats,
     seeds: list(data.seeds),
-    label: tell_apart ? varied.join(' · ') : 'choice'
+    label: tell_apart && alike ? varied.join(' · ') : 'choice'
   };
 }
 
