@@ -2,20 +2,16 @@
 // attention whose score is 256 wide, two vocabularies of 8,000 words, batches of 64.
 //   translate_bench [FOLDER]
 // tools/bench_translate_torch.py runs it in turn with PyTorch: FOLDER gets data.safetensors and
-// weights.safetensors, which both sides start from; then, for every number of steps that comes on
-// stdin, it takes them and answers with a line: seconds, seconds of processor time on all threads,
-// target words, peak MB, the losses. Without FOLDER: five turns of ten steps, and words a second.
-#include <ctime>
-#include <fstream>
-#include <iostream>
+// weights.safetensors, which both sides start from; then it serves turns. Without FOLDER: five
+// turns of ten steps, and words a second.
 #include <numeric>
 
-#include "fovea/app/bench/race.h"
 #include "fovea/model/encoder_decoder.h"
 #include "fovea/op/tape.h"
 #include "fovea/task/loss.h"
 #include "fovea/train/checkpoint.h"
 #include "fovea/train/optimizer.h"
+#include "turns.h"
 
 namespace fovea::bench {
 namespace {
@@ -106,16 +102,6 @@ EncoderDecoderOptions options() {
   return o;
 }
 
-// What getrusage gives would begin with the peak of the process that started this one.
-double own_peak_megabytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kilobytes = 0;
-    if (word == "VmHWM:" && status >> kilobytes) return kilobytes / 1024;
-  }
-  return 0;
-}
-
 class Training {
  public:
   explicit Training(const std::string& folder) {
@@ -124,10 +110,6 @@ class Training {
     save_parameters(folder + "/weights.safetensors", parameters_);
   }
 
-  struct Step {
-    double loss;
-    int64_t tokens;
-  };
   Step step() {
     std::vector<std::vector<int32_t>> sources, targets;
     std::vector<int32_t> wanted;
@@ -153,37 +135,6 @@ class Training {
   EncoderDecoder model_{Scope(parameters_), words, words, options()};
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer(parameters_, {.rate = 1e-3});
 };
-
-struct Turn {
-  double seconds, processor;
-  int64_t tokens = 0;
-  std::vector<double> losses{};
-};
-
-Turn take(Training& training, int64_t steps) {
-  Turn turn{now(), static_cast<double>(std::clock())};
-  for (int64_t i = 0; i < steps; ++i) {
-    const Training::Step one = training.step();
-    turn.tokens += one.tokens;
-    turn.losses.push_back(one.loss);
-  }
-  turn.seconds = now() - turn.seconds;
-  turn.processor = (static_cast<double>(std::clock()) - turn.processor) / CLOCKS_PER_SEC;
-  return turn;
-}
-
-void serve(Training& training, double before) {
-  std::printf("ready %.1f\n", before);
-  std::fflush(stdout);
-  for (int64_t steps; std::cin >> steps;) {
-    const Turn turn = take(training, steps);
-    std::printf("%.6f %.6f %lld %.1f", turn.seconds, turn.processor,
-                static_cast<long long>(turn.tokens), own_peak_megabytes());
-    for (double loss : turn.losses) std::printf(" %.6f", loss);
-    std::printf("\n");
-    std::fflush(stdout);
-  }
-}
 
 void measure(Training& training) {
   for (int i = 0; i < 5; ++i) {

@@ -8,6 +8,7 @@
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/binary.h"
 #include "fovea/kernel/dropout.h"
+#include "fovea/kernel/dropped.h"
 #include "fovea/kernel/gemm.h"
 #include "fovea/kernel/index.h"
 #include "fovea/kernel/norm.h"
@@ -202,20 +203,30 @@ TEST(Kernel, Gemm) {
 }
 
 TEST(Kernel, GemmOfRowsThatAliasInTheCache) {
-  for (const auto& [m, n, k] :
-       {std::array<int64_t, 3>{512, 256, 70}, {65, 512, 3}, {256, 64, 129}}) {
-    for (int which = 0; which < 4; ++which) {
+  // Also deeper than the blocks that are copied at a time, and with the few rows of a decoder's
+  // step.
+  for (const auto& [m, n, k, ld] : {std::array<int64_t, 4>{512, 256, 70, 512},
+                                    {65, 512, 3, 512},
+                                    {256, 64, 129, 512},
+                                    {128, 128, 600, 640},
+                                    {130, 300, 513, 640},
+                                    {260, 70, 1000, 1024}}) {
+    for (int which = 0; which < 8; ++which) {
       const bool ta = which & 1, tb = which & 2;
-      check_against_twin([=, m = m, n = n, k = k]<class T>(Call& c, T) {
+      const float beta = which & 4 ? 0.5f : 0.0f;
+      SCOPED_TRACE(say(m, "x", n, "x", k, " ", ta, tb, " beta ", beta));
+      check_against_twin([=, m = m, n = n, k = k, ld = ld]<class T>(Call& c, T) {
         const kernel::Gemm g{.transpose_a = ta,
                              .transpose_b = tb,
                              .m = m,
                              .n = n,
                              .k = k,
-                             .lda = 512,
-                             .ldb = 512,
-                             .ldc = n};
-        kernel::gemm(g, c.in<T>(512 * (ta ? k : m)), c.in<T>(512 * (tb ? n : k)), c.out<T>(m * n));
+                             .lda = ld,
+                             .ldb = ld,
+                             .ldc = n,
+                             .beta = beta};
+        const T *a = c.in<T>(ld * (ta ? k : m)), *b = c.in<T>(ld * (tb ? n : k));
+        kernel::gemm(g, a, b, beta == 0 ? c.out<T>(m * n) : c.inout<T>(m * n));
       });
     }
   }
@@ -331,6 +342,28 @@ TEST(Kernel, DropoutHasTheBitsOfItsTwin) {
       expect_same_bits(fast, plain);
     }
     kernel::use_simd_target("");
+  }
+}
+
+TEST(Kernel, Dropped) {
+  for (const auto& [rows, C] : {std::pair{1, 1}, {3, 7}, {5, 64}, {67, 65}, {2, 9001}}) {
+    const kernel::Rows n{rows, C};
+    for (const kernel::Drop& drop : {kernel::Drop{}, kernel::Drop{0.3, 0x1234567890abcdefULL}}) {
+      for (const bool biased : {false, true}) {
+        check_against_twin([&]<class T>(Call& c, T) {
+          const T *x = c.in<T>(rows * C), *part = c.in<T>(rows * C), *bias = c.in<T>(C);
+          kernel::add_dropped(c.out<T>(rows * C), x, part, biased ? bias : nullptr, n, drop);
+        });
+        for (const auto f : {kernel::Unary::relu, kernel::Unary::gelu, kernel::Unary::gelu_tanh}) {
+          check_against_twin([&]<class T>(Call& c, T) {
+            const T *x = c.in<T>(rows * C, -6, 6), *dy = c.in<T>(rows * C), *b = c.in<T>(C);
+            const T* bias = biased ? b : nullptr;
+            kernel::activate_dropped(f, c.out<T>(rows * C), x, bias, n, drop);
+            kernel::activate_dropped_grad(f, c.out<T>(rows * C), dy, x, bias, n, drop);
+          });
+        }
+      }
+    }
   }
 }
 

@@ -1,57 +1,18 @@
 // The pages that people send to each other: data stays data, and a browser draws them without
 // errors.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "fovea/report/comparison_page.h"
 #include "fovea/report/heat_map.h"
+#include "support/browser.h"
 #include "support/count.h"
 
 namespace fovea::test {
 namespace {
 
 using nlohmann::json;
-
-bool has_chromium() {
-  static const bool found = std::system("command -v chromium >/dev/null 2>&1") == 0;
-  return found;
-}
-
-// The page's elements after its script has run, as Chromium writes them.
-std::string rendered(const std::string& page) {
-  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-  const std::string stem = testing::TempDir() + "fovea_page_" + test->name();
-  std::ofstream(stem + ".html") << page;
-  const std::string command =
-      "chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir='" +
-      stem + "' --window-size=1280,1000 --virtual-time-budget=5000 --dump-dom 'file://" + stem +
-      ".html' 2>/dev/null";
-  FILE* pipe = popen(command.c_str(), "r");
-  std::string dom;
-  std::array<char, 65536> part{};
-  while (const size_t n = fread(part.data(), 1, part.size(), pipe)) dom.append(part.data(), n);
-  EXPECT_EQ(pclose(pipe), 0);
-  std::filesystem::remove_all(stem);
-  std::filesystem::remove(stem + ".html");
-  // The data and the script, which hold every word that the checks look for, are left out.
-  const size_t cut = dom.find("<script type=\"application/json\"");
-  return dom.substr(0, dom.find("<style>")) +
-         dom.substr(dom.find("</style>"), cut - dom.find("</style>"));
-}
-
-#define NEED_CHROMIUM() \
-  if (!has_chromium()) GTEST_SKIP() << "chromium is not installed; the page was not drawn"
-
-void expect_drawn(const std::string& dom) {
-  EXPECT_NE(dom.find("data-ready=\"yes\""), dom.npos) << dom.substr(0, 2000);
-  EXPECT_NE(dom.find("data-errors=\"0\""), dom.npos) << dom.substr(0, 2000);
-}
 
 json map_of(int queries, int keys, const std::string& name = "attention") {
   json map{{"name", name},

@@ -2,21 +2,16 @@
 program, both on 2 threads and from the same first weights.
 
     tools/bench_translate_torch.py build/release/bench/translate_bench [ROUNDS] [--steps N]
-                                   [--torch eager|compiled|both] [--json]
+                                   [--torch eager|packed|compiled|all] [--json]
 
-A round is N steps of each. Of peak memory, "own" leaves out what a process holds before it makes
-its model: for PyTorch its libraries. Words a second of processor time, on all threads, are what a
-busy machine cannot hide.
+A round is N steps of each. Tokens are the target's words. "packed" is PyTorch's eager form that
+packs the source's sequences also where they are equally long.
 """
 import argparse
 import json
-import os
-import subprocess
 import tempfile
-import time
 
-# Its workers would otherwise spin through our turns, and through its own on a shared machine.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+import race
 
 import torch
 import torch.nn.functional as F
@@ -101,13 +96,14 @@ def read_batches(folder):
     return [(sources[i:i + BATCH], targets[i:i + BATCH]) for i in range(0, len(sources), BATCH)]
 
 
-class Training:
-    def __init__(self, folder, compiled):
+class Training(race.Theirs):
+    def __init__(self, folder, kind):
+        self.packed = kind == "packed"
         self.batches = read_batches(folder)
         self.next = 0
         self.model = Model()
         load(self.model, folder)
-        self.run = torch.compile(self.model, dynamic=True) if compiled else self.model
+        self.run = torch.compile(self.model, dynamic=True) if kind == "compiled" else self.model
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3, fused=True)
 
     def step(self):
@@ -119,85 +115,21 @@ class Training:
         wanted = pad_sequence([t[1:] for t in targets], batch_first=True, padding_value=IGNORE)
         rows = (wanted.flatten() != IGNORE).nonzero().squeeze(1)
         self.optimizer.zero_grad(set_to_none=True)
-        scores = self.run(source, lengths, int(lengths.min()) < int(lengths.max()), target, rows)
+        padded = self.packed or int(lengths.min()) < int(lengths.max())
+        scores = self.run(source, lengths, padded, target, rows)
         loss = F.cross_entropy(scores, wanted.flatten()[rows])
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         return loss.item(), len(rows)
 
-    def turn(self, steps):
-        start, processor = time.perf_counter(), time.process_time()
-        taken = [self.step() for _ in range(steps)]
-        return (time.perf_counter() - start, time.process_time() - processor,
-                sum(n for _, n in taken), [loss for loss, _ in taken])
 
-
-def peak_megabytes():
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
-
-
-class Ours:
-    def __init__(self, program, folder):
-        self.process = subprocess.Popen([program, folder], stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE,
-                                        env=dict(os.environ, FOVEA_THREADS="2"))
-        self.before = float(self.process.stdout.readline().split()[1])
-
-    def turn(self, steps):
-        print(steps, file=self.process.stdin, flush=True)
-        seconds, processor, tokens, peak, *losses = self.process.stdout.readline().split()
-        self.peak = float(peak)
-        return float(seconds), float(processor), int(tokens), [float(loss) for loss in losses]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def figures(turns, peak, before):
-    rates = sorted((tokens / seconds for seconds, _, tokens, _ in turns), reverse=True)
-    return {"tokens_per_second": rates[0], "spread": rates[0] / rates[len(rates) // 2],
-            "tokens_per_processor_second": max(t / processor for _, processor, t, _ in turns),
-            "peak_mb": peak, "own_mb": peak - before,
-            "losses": [loss for *_, losses in turns for loss in losses]}
-
-
-def race(args, compiled):
+def compete(args, kind):
+    torch.set_num_threads(2)
+    torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
-        before = peak_megabytes()
-        ours = Ours(args.program, folder)
-        theirs = Training(folder, compiled)
-        pairs = [(ours.turn(args.steps), theirs.turn(args.steps)) for _ in range(args.rounds)]
-        ours.close()
-    a = figures([a for a, _ in pairs], ours.peak, ours.before)
-    b = figures([b for _, b in pairs], peak_megabytes(), before)
-    apart = [abs(x - y) / y for x, y in zip(a["losses"], b["losses"])]
-    ratios = sorted(y[0] / x[0] for x, y in pairs)
-    return {"torch": torch.__version__, "compiled": compiled, "fovea": a, "pytorch": b,
-            "ratio": a["tokens_per_second"] / b["tokens_per_second"],
-            "ratio_median": ratios[len(ratios) // 2],
-            "ratio_processor": a["tokens_per_processor_second"] / b["tokens_per_processor_second"],
-            "memory": a["peak_mb"] / b["peak_mb"], "memory_own": a["own_mb"] / b["own_mb"],
-            "first_loss_apart": abs(a["losses"][0] - b["losses"][0]),
-            "losses_apart": max(apart)}
-
-
-def show(result):
-    kind = "compiled" if result["compiled"] else "eager"
-    print(f"torch {result['torch']} {kind}, 2 threads each; load {os.getloadavg()[0]:.1f}")
-    for name in ("fovea", "pytorch"):
-        r = result[name]
-        print(f"{name:8} {r['tokens_per_second']:8.0f} words/s (best over median {r['spread']:.2f})"
-              f" {r['tokens_per_processor_second']:6.0f} / processor s"
-              f"  peak {r['peak_mb']:6.0f} MB, own {r['own_mb']:6.0f} MB"
-              f"  loss {r['losses'][0]:.5f} -> {r['losses'][-1]:.5f}")
-    print(f"speed {result['ratio']:.2f} x (median of rounds {result['ratio_median']:.2f} x, "
-          f"processor time {result['ratio_processor']:.2f} x)")
-    print(f"peak memory {result['memory']:.2f} x (own {result['memory_own']:.2f} x)")
-    print(f"losses apart: the first {result['first_loss_apart']:.1e}, "
-          f"any at most {100 * result['losses_apart']:.4f} %")
+        ours = race.Ours([args.program, folder])
+        return race.race(ours, lambda: Training(folder, kind), args.rounds, args.steps)
 
 
 def main():
@@ -205,18 +137,17 @@ def main():
     words.add_argument("program")
     words.add_argument("rounds", nargs="?", type=int, default=8)
     words.add_argument("--steps", type=int, default=10)
-    words.add_argument("--torch", choices=("eager", "compiled", "both"), default="eager")
+    words.add_argument("--torch", choices=("eager", "packed", "compiled", "all"), default="eager")
     words.add_argument("--json", action="store_true")
     args = words.parse_args()
-    torch.set_num_threads(2)
-    torch.manual_seed(0)
-    kinds = {"eager": [False], "compiled": [True], "both": [False, True]}[args.torch]
-    results = [race(args, compiled) for compiled in kinds]
+    results = {}
+    for kind in ("eager", "packed", "compiled") if args.torch == "all" else (args.torch,):
+        results[kind] = race.apart(compete, args, kind)
+        if not args.json:
+            race.show(f"torch {torch.__version__} {kind}", results[kind])
     if args.json:
-        print(json.dumps(results, indent=2))
-    else:
-        for result in results:
-            show(result)
+        print(json.dumps({"torch": torch.__version__, **results}, indent=2))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -14,7 +14,8 @@ class KeyValueCache {
   // k [B, m, Hk, Dk], v [B, m, Hk, Dv]
   void append(const Tensor& k, const Tensor& v);
   // Entry b of the batch becomes what entry rows[b] was (int32): beam search keeps some hypotheses,
-  // and some of them twice.
+  // and some of them twice. Moves only what differs between the two: hypotheses of one source have
+  // most of their past in common.
   void select(const Tensor& rows);
 
   // Exactly what was appended, [B, length, Hk, D]; copied when there is room behind it.
@@ -28,8 +29,13 @@ class KeyValueCache {
   int64_t room() const { return keys_.empty() ? 0 : keys_.dim(1); }
 
  private:
+  void fill_owners(int64_t length);
+
   Tensor keys_, values_;
   int64_t length_ = 0;
+  // [length, B]: which entry a row was appended to before selections moved it; those that have the
+  // same are equal. Shorter, or empty: the rest is where it was appended.
+  std::vector<int32_t> owners_;
 };
 
 // `who` as it is for n keys, where more than n lie in memory.

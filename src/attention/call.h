@@ -12,14 +12,18 @@ struct Call {
   Extent e;
   int64_t Hk;
   ScoreForm form;
-  Tensor center{};  // local alignment: [B, Tq, H]
+  Tensor bias{};             // as in AttentionInputs, with the distances' where there are any
+  bool by_diagonal = false;  // bias is [b, h, 1, Tq + Tk - 1]: what diagonal Tq - 1 + j - i has
+  Tensor center{};           // local alignment: [B, Tq, H]
   ResolvedPattern who{};
   double dropout = 0;  // 0 without a tape
   uint64_t seed = 0;   // of the dropout
 };
 
 // Checks shapes, applies the score's parameters, works out the pattern, draws the dropout's seed.
-Call prepare(const AttentionInputs& in, const Score& score, const Alignment& align);
+// `diagonals`: distances may stay what they are, for kernels that can walk down diagonals.
+Call prepare(const AttentionInputs& in, const Score& score, const Alignment& align,
+             bool diagonals = false);
 
 AttentionOutput attend_plain(const Call& call);
 // Why the fused kernels do not take this call; empty when they do.

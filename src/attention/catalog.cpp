@@ -57,10 +57,7 @@ Mechanism make_mechanism(const Entry& entry, Scope s, const MechanismOptions& o)
   return [=, pattern = entry.pattern](AttentionInputs in) {
     if (pattern) in.who = in.who & pattern(o, query_places(in.q.dim(0), in.q.dim(1), in.q.dim(2)));
     if (positions.turn) in.q = positions.turn(in.q, 0), in.k = positions.turn(in.k, 0);
-    if (positions.bias) {
-      const Tensor bias = positions.bias(in.q, in.k.dim(1), 0);
-      in.bias = in.bias.empty() ? bias : in.bias + bias;
-    }
+    if (positions.distances) in.distances = positions.distances(in.q, in.k.dim(1), 0);
     return attend(in, score, align);
   };
 }

@@ -41,7 +41,12 @@ struct AttentionInputs {
   Tensor k;  // [B, Tk, Hk, Dk]; H is a multiple of Hk: query heads share key heads in equal groups
   Tensor v;  // [B, Tk, Hk, Dv]
   Pattern who{};
-  Tensor bias{};             // added to the scores; broadcasts to [B, H, Tq, Tk]; has a gradient
+  Tensor bias{};  // added to the scores; broadcasts to [B, H, Tq, Tk]; has a gradient
+  // Added too, by how far apart query and key are: distances[b, h, i, clip(j - i - offset) +
+  // reach], where query i stands where key i + offset does. [1 or B, 1 or H, 1 or Tq, 2 reach + 1];
+  // has a gradient. The only bias, and the same for all queries, it takes O(n) memory.
+  Tensor distances{};
+  int64_t offset = 0;
   double dropout = 0;        // of weights, while a tape lives
   Random* random = nullptr;  // needed by dropout and by alignments that draw
   Capture capture{};

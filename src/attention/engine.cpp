@@ -5,7 +5,9 @@
 #include <cstdlib>
 
 #include "fovea/attention/call.h"
+#include "fovea/attention/position/distance.h"
 #include "fovea/attention/recorder.h"
+#include "fovea/op/elementwise.h"
 #include "fovea/op/tape.h"
 
 namespace fovea {
@@ -75,9 +77,31 @@ void summarise(const Call& c, std::span<const T> all, Weights& to) {
   }
 }
 
+// The kernels walk down diagonals as they do along rows, as long as all queries share them and
+// there is no other bias; else the distances become a bias for every pair.
+void settle_bias(Call& c, bool diagonals) {
+  const Tensor& d = c.in.distances;
+  c.bias = c.in.bias;
+  if (d.empty()) return;
+  c.by_diagonal = diagonals && c.bias.empty() && d.rank() == 4 && d.dim(2) == 1 && c.e.Tq > 0 &&
+                  fused_declines(c).empty();
+  if (c.by_diagonal) {
+    for (int axis : {0, 1}) {
+      const int64_t n = d.dim(axis);
+      check(n == 1 || n == (axis == 0 ? c.e.B : c.e.H), "attend: distances ", d.shape(),
+            " do not broadcast to ", c.e.B, " batch entries and ", c.e.H, " heads");
+    }
+    c.bias = by_distance(d, 1, c.e.Tq + c.e.Tk - 1, c.in.offset + c.e.Tq - 1);
+    return;
+  }
+  const Tensor pairs = by_distance(d, c.e.Tq, c.e.Tk, c.in.offset);
+  c.bias = c.bias.empty() ? pairs : pairs + c.bias;
+}
+
 }  // namespace
 
-Call prepare(const AttentionInputs& in, const Score& score, const Alignment& align) {
+Call prepare(const AttentionInputs& in, const Score& score, const Alignment& align,
+             bool diagonals) {
   check_inputs(in, align);
   Call c{.in = in,
          .align = align,
@@ -86,6 +110,7 @@ Call prepare(const AttentionInputs& in, const Score& score, const Alignment& ali
          .form = score(in.q, in.k)};
   check(c.form.q.dim(-1) == c.form.k.dim(-1), "attend: q and k need equal feature sizes, got ",
         c.form.q.shape(), " and ", c.form.k.shape());
+  settle_bias(c, diagonals);
   Pattern who = in.who;
   if (align.kind == Alignment::Kind::local) {
     c.center = align.center(in.q, c.e.Tk);
@@ -133,7 +158,7 @@ AttentionOutput attend(const AttentionInputs& in, const Score& score, const Alig
     out.weights = {};
     return out;
   }
-  const Call call = prepare(in, score, align);
+  const Call call = prepare(in, score, align, true);
   const std::string no_fused = fused_declines(call);
   const std::string no_rows = no_fused.empty() ? "" : rows_declines(call);
   if (explains()) {

@@ -23,7 +23,10 @@ Tensor four_axes(const Tensor& bias, const Extent& e) {
 }
 
 template <class View>
-View bias_view(decltype(View::data) data, const Shape& s) {
+View bias_view(decltype(View::data) data, const Shape& s, bool by_diagonal, int64_t Tq) {
+  if (by_diagonal) {  // a query's row begins one element before that of the query above it
+    return {data + Tq - 1, s[0] == 1 ? 0 : s[1] * s[3], -1, s[1] == 1 ? 0 : s[3]};
+  }
   return {data, s[0] == 1 ? 0 : s[1] * s[2] * s[3], s[2] == 1 ? 0 : s[3],
           s[1] == 1 ? 0 : s[2] * s[3]};
 }
@@ -36,7 +39,8 @@ Kept::Kept(const Call& c)
       q(c.form.q),
       k(c.form.k),
       v(c.in.v),
-      bias(c.in.bias.empty() ? Tensor() : four_axes(c.in.bias, c.e)),
+      bias(c.bias.empty() || c.by_diagonal ? c.bias : four_axes(c.bias, c.e)),
+      by_diagonal(c.by_diagonal),
       scale(static_cast<float>(c.form.scale)),
       who(c.who),
       dropout{static_cast<float>(c.dropout), c.seed} {}
@@ -57,21 +61,23 @@ kernel::AttentionInputs<float> Kept::view() const {
                who.mask_heads == 1 ? 0 : plane};
   }
   if (!bias.empty()) {
-    in.bias = bias_view<kernel::HeadView<const float>>(bias.read().data(), bias.shape());
+    in.bias = bias_view<kernel::HeadView<const float>>(bias.read().data(), bias.shape(),
+                                                       by_diagonal, e.Tq);
   }
   in.dropout = dropout;
   return in;
 }
 
 KeptGradients::KeptGradients(const Kept& kept, bool with_bias)
-    : dq(kept.q.shape()), dk(kept.k.shape()), dv(kept.v.shape()) {
+    : dq(kept.q.shape()), dk(kept.k.shape()), dv(kept.v.shape()), by_diagonal(kept.by_diagonal) {
   if (with_bias && !kept.bias.empty()) dbias = Tensor(kept.bias.shape());
 }
 
 kernel::AttentionGradients<float> KeptGradients::view() {
   kernel::AttentionGradients<float> to{heads_of(dq), heads_of(dk), heads_of(dv), {}};
   if (!dbias.empty()) {
-    to.dbias = bias_view<kernel::HeadView<float>>(dbias.write().data(), dbias.shape());
+    to.dbias = bias_view<kernel::HeadView<float>>(dbias.write().data(), dbias.shape(), by_diagonal,
+                                                  dq.dim(1));
   }
   return to;
 }

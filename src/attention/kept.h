@@ -18,6 +18,7 @@ struct Kept {
   Extent e;
   int64_t Hk;
   Tensor q, k, v, bias;
+  bool by_diagonal;
   float scale;
   ResolvedPattern who;
   kernel::WeightDropout dropout;
@@ -29,6 +30,7 @@ struct Kept {
 // Gradients of q, k, v and, when it is wanted, of the bias.
 struct KeptGradients {
   Tensor dq, dk, dv, dbias{};
+  bool by_diagonal;
   KeptGradients(const Kept& kept, bool with_bias);
   kernel::AttentionGradients<float> view();
 };

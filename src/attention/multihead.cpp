@@ -1,6 +1,7 @@
 #include "fovea/attention/multihead.h"
 
 #include "fovea/attention/engine.h"
+#include "fovea/attention/recorder.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/shape.h"
 
@@ -63,10 +64,8 @@ Tensor MultiHead::keys(const Tensor& memory, int64_t offset) const {
   return positions_.turn ? positions_.turn(k, offset) : k;
 }
 
-Tensor MultiHead::bias(const Inputs& in, const Tensor& q, int64_t n, int64_t offset) const {
-  if (!positions_.bias) return in.bias;
-  const Tensor b = positions_.bias(q, n, offset);
-  return in.bias.empty() ? b : b + in.bias;
+Tensor MultiHead::distances(const Tensor& q, int64_t n, int64_t offset) const {
+  return positions_.distances ? positions_.distances(q, n, offset) : Tensor();
 }
 
 MultiHead::Output MultiHead::operator()(const Inputs& in) const {
@@ -78,7 +77,9 @@ MultiHead::Output MultiHead::operator()(const Inputs& in) const {
                  .k = k,
                  .v = split(value, values, options.key_heads),
                  .who = in.who,
-                 .bias = bias(in, q, k.dim(1), in.offset),
+                 .bias = in.bias,
+                 .distances = distances(q, k.dim(1), in.offset),
+                 .offset = in.offset,
                  .dropout = options.dropout,
                  .random = in.random,
                  .capture = in.capture});
@@ -112,15 +113,17 @@ MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t off
                     .k = cache.stored_keys(),
                     .v = cache.stored_values(),
                     .who = in.who,
-                    .bias = bias(in, q, n, offset),
+                    .bias = in.bias,
+                    .distances = distances(q, n, offset),
+                    .offset = offset,
                     .dropout = options.dropout,
                     .random = in.random,
                     .capture = in.capture};
   if (cache.room() == n) return finish(a);
   // The plain product can leave out the room behind the keys; scores and alignments that look at
   // the number of keys, and whoever looks at the weights, get exactly the keys there are.
-  const bool may_leave_out =
-      !options.score && !options.align && in.capture.what == Capture::What::nothing;
+  const bool may_leave_out = !options.score && !options.align && !Recorder::current() &&
+                             in.capture.what == Capture::What::nothing;
   if (may_leave_out) {
     a.who = first_keys(in.who, n);
     if (!a.bias.empty() && a.bias.dim(-1) != 1) {

@@ -64,7 +64,7 @@ struct MultiHead {
   Tensor queries(const Inputs& in, int64_t offset) const;              // [B, Tq, H, d_head]
   Tensor keys(const Tensor& memory, int64_t offset) const;             // [B, Tk, Hk, d_head]
   Tensor split(const Linear& part, const Tensor& x, int64_t n) const;  // [B, T, n, d_head]
-  Tensor bias(const Inputs& in, const Tensor& q, int64_t n, int64_t offset) const;
+  Tensor distances(const Tensor& q, int64_t n, int64_t offset) const;
   Output look(const Inputs& in, const Tensor& q, int64_t offset, const KeyValueCache& cache) const;
   Output finish(AttentionInputs in) const;
 

@@ -41,7 +41,7 @@ Tensor scores(const Call& c) {
                          : linear(apply(c.form.map, one + other), reshape(c.form.w, {1, D}));
   }
   s = reshape(s, {c.e.B, c.e.H, c.e.Tq, c.e.Tk});
-  return c.in.bias.empty() ? s : s + c.in.bias;
+  return c.bias.empty() ? s : s + c.bias;
 }
 
 // int32 [B, H, Tq, Tk]

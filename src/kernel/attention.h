@@ -48,7 +48,9 @@ struct AttentionInputs {
   HeadView<const T> q, k, v;
   KeyRanges ranges;
   HeadView<const uint8_t> mask;  // one byte a key, not 0 = may attend; none: all may
-  HeadView<const T> bias;        // added to the score; -inf works as a mask
+  // Added to the score; -inf works as a mask. A row of -1 walks down diagonals: data is then the
+  // element of query 0 and key 0, with Tq - 1 before it and Tk - 1 behind it.
+  HeadView<const T> bias;
   Align align = Align::softmax;
   WeightDropout dropout;
 
@@ -81,7 +83,7 @@ struct AttentionSummary {
 template <class T>
 struct AttentionGradients {
   HeadView<T> dq, dk, dv;
-  HeadView<T> dbias;  // none: not wanted; where a stride is 0 the gradient is summed
+  HeadView<T> dbias;  // none: not wanted; where a stride is 0 or -1 the gradient is summed
 };
 
 // out[i] = 0 and lse[i] = -inf for a query that may attend nothing. lse: [B, H, Tq], the logarithm

@@ -359,6 +359,12 @@ inline void clear_rows(const HeadView<float>& to, int64_t b, int64_t h, int64_t 
   for (int64_t t = first; t < last; ++t) std::fill_n(to.at(b, h) + t * to.row, cols, 0.0f);
 }
 
+inline void clear_bias_gradient(const HeadView<float>& to, int64_t b, int64_t h,
+                                const AttentionInputs<float>& in) {
+  if (to.row >= 0) return clear_rows(to, b, h, 0, to.row == 0 ? 1 : in.Tq, in.Tk);
+  std::fill_n(to.at(b, h) - (in.Tq - 1), in.Tq + in.Tk - 1, 0.0f);
+}
+
 // The keys that queries [from, to) of a head may look at.
 inline Reach reach_of(const AttentionInputs<float>& in, int64_t b, int64_t h, int64_t from,
                       int64_t to) {
@@ -430,8 +436,9 @@ inline Cut cut_backward(const AttentionBackward& job) {
   cut.over_heads = job.to.dbias && job.to.dbias.head == 0 && in.H > 1;
   cut.units = (cut.over_batch ? 1 : in.B) * (cut.over_heads ? 1 : in.Hk);
   constexpr int64_t enough = 16;  // cells to keep many threads busy
-  cut.splits = std::clamp<int64_t>((enough + cut.units - 1) / cut.units, 1,
-                                   std::max<int64_t>(1, std::min(in.Tq, in.Tk) / query_block));
+  int64_t most = std::max<int64_t>(1, std::min(in.Tq, in.Tk) / query_block);
+  if (job.to.dbias && job.to.dbias.row < 0) most = 1;  // cells would share the bias's diagonals
+  cut.splits = std::clamp<int64_t>((enough + cut.units - 1) / cut.units, 1, most);
   cut.query_split = round_up((in.Tq + cut.splits - 1) / cut.splits, query_block);
   cut.key_split = round_up((in.Tk + cut.splits - 1) / cut.splits, tile_keys);
   return cut;
@@ -458,18 +465,14 @@ void backward_all(const AttentionBackward& job) {
   const Cut cut = cut_backward(job);
   if (job.to.dbias && job.add_bias_gradient) {
     const HeadView<float>& to = job.to.dbias;
-    const int64_t rows = to.row == 0 ? 1 : in.Tq;
     const int64_t heads = to.head == 0 ? 1 : in.H, batches = to.batch == 0 ? 1 : in.B;
-    parallel_for(batches * heads, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t u = begin; u < end; ++u) clear_rows(to, u / heads, u % heads, 0, rows, in.Tk);
-    });
+    parallel_for(batches * heads, 1,
+                 [&](int64_t u, int64_t) { clear_bias_gradient(to, u / heads, u % heads, in); });
   }
   for (int64_t diagonal = 0; diagonal < cut.splits; ++diagonal) {
-    parallel_for(cut.units * cut.splits, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) {
-        const int64_t part = c % cut.splits;
-        backward_cell(job, cut, c / cut.splits, (part + diagonal) % cut.splits, part);
-      }
+    parallel_for(cut.units * cut.splits, 1, [&](int64_t c, int64_t) {
+      const int64_t part = c % cut.splits;
+      backward_cell(job, cut, c / cut.splits, (part + diagonal) % cut.splits, part);
     });
   }
 }
@@ -487,7 +490,7 @@ void attention_backward(const AttentionInputs<float>& in, HeadView<const float> 
                         const AttentionGradients<float>& to) {
   const HeadView<float>& db = to.dbias;
   const bool add = db && ((db.batch == 0 && in.B > 1) || (db.head == 0 && in.H > 1) ||
-                          (db.row == 0 && in.Tq > 1) || in.ranges.lo || in.ranges.hi);
+                          (db.row <= 0 && in.Tq > 1) || in.ranges.lo || in.ranges.hi);
   HWY_DYNAMIC_DISPATCH(backward_all)
   ({in, out, dout, lse, to, add, dropout_threshold(in.dropout.rate)});
 }

@@ -106,23 +106,51 @@ Cut cut_of(const Gemm& g) {
   if (g.m >= 64 && g.n >= 2048 && g.n > 2 * g.m) {
     return {g.m, std::max<int64_t>((columns_needed + 15) / 16 * 16, 512)};
   }
-  if (g.m >= 64 || g.n < 128) return {std::clamp<int64_t>(rows_needed, 128, 256), g.n};
+  // Few rows, as in a decoder's step, would make one task or three.
+  const bool few = g.m <= 128 || (g.m > 256 && g.m <= 384);
+  if (g.m >= 64 && few && g.n >= 256) {
+    return {g.m, std::clamp<int64_t>((columns_needed + 15) / 16 * 16, 128, 256)};
+  }
+  if (g.m >= 64 || g.n < 128) {
+    return {std::clamp<int64_t>(rows_needed, g.m >= 64 && few ? 64 : 128, 256), g.n};
+  }
   return {g.m, std::clamp<int64_t>((columns_needed + 15) / 16 * 16, 64, 256)};
 }
 
-// Rows a multiple of 1 KB apart fall into the same few cache sets, and a matrix that sgemm reads
-// down its columns (A transposed, B not) then runs at two thirds of its speed. Large products go
-// through a copy whose rows are a cache line further apart; `room` keeps its memory for the next
-// call.
+// Rows a multiple of 512 bytes apart fall into the same few cache sets, and a matrix that sgemm
+// reads down its columns (A transposed, B not; also a long B transposed) then runs at two thirds of
+// its speed or less. Large products go through a copy whose rows are an odd number of cache lines
+// apart; `room` keeps its memory for the next call.
+int64_t spread_stride(int64_t cols) {
+  return cols + 16 - cols % 16 + (cols / 16 % 2 == 0 ? 0 : 16);
+}
+
 const float* spread_rows(const float* x, int64_t rows, int64_t cols, int64_t& ld,
                          std::vector<float>& room) {
-  if (ld % 256 != 0) return x;
-  const int64_t wide =
-      cols + 16 - cols % 16 + (cols / 16 % 2 == 0 ? 0 : 16);  // odd number of lines
+  const int64_t wide = spread_stride(cols);
   if (static_cast<int64_t>(room.size()) < rows * wide) room.resize(rows * wide);
   strided_copy({2, {rows, cols}, {wide, 1}, {ld, 1}}, room.data(), x);
   ld = wide;
   return room.data();
+}
+
+bool crowded(int64_t ld) { return ld % 128 == 0; }
+
+// A tile of C = A^T B, where both are tall: a gradient of weights, summed over rows. The copies are
+// made block by block, so that they are still in the cache when they are multiplied.
+void tall_tile(const Gemm& g, const Tile& t, const float* a, const float* b, float* c) {
+  constexpr int64_t block = 256;
+  static thread_local std::vector<float> room_a, room_b;
+  for (int64_t k = 0; k < g.k; k += block) {
+    Gemm part = g;
+    part.m = t.rows;
+    part.n = t.columns;
+    part.k = std::min(block, g.k - k);
+    if (k > 0) part.beta = 1;
+    const float* pa = spread_rows(a + k * g.lda + t.row, part.k, t.rows, part.lda, room_a);
+    const float* pb = spread_rows(b + k * g.ldb + t.column, part.k, t.columns, part.ldb, room_b);
+    gemm_serial(part, pa, pb, c + t.row * g.ldc + t.column);
+  }
 }
 
 }  // namespace
@@ -139,16 +167,21 @@ void gemm_serial(const Gemm& g, const float* a, const float* b, float* c) {
 void gemm(const Gemm& given, const float* a, const float* b, float* c) {
   Gemm g = given;
   if (g.m == 0 || g.n == 0) return;
-  static thread_local std::vector<float> room_a, room_b;
-  if (g.transpose_a && g.n >= 64 && g.m > 1) a = spread_rows(a, g.k, g.m, g.lda, room_a);
-  if (!g.transpose_b && g.m >= 64) b = spread_rows(b, g.k, g.n, g.ldb, room_b);
+  const bool tall = g.transpose_a && !g.transpose_b && g.m >= 64 && g.n >= 64 && g.k >= 64 &&
+                    (crowded(g.lda) || crowded(g.ldb));
+  static thread_local std::vector<float> room;
+  if (!tall && g.m >= 64) {
+    if (!g.transpose_b && crowded(g.ldb)) b = spread_rows(b, g.k, g.n, g.ldb, room);
+    if (g.transpose_b && g.ldb % 1024 == 0 && g.m >= 256) b = spread_rows(b, g.n, g.k, g.ldb, room);
+  }
   const Cut cut = cut_of(g);
   const int64_t across = (g.n + cut.columns - 1) / cut.columns;
   const int64_t tasks = (g.m + cut.rows - 1) / cut.rows * across;
   parallel_for(tasks, 1, [&](int64_t task, int64_t) {
     const int64_t row = task / across * cut.rows, column = task % across * cut.columns;
-    gemm_tile(g, {row, std::min(cut.rows, g.m - row), column, std::min(cut.columns, g.n - column)},
-              a, b, c);
+    const Tile tile{row, std::min(cut.rows, g.m - row), column,
+                    std::min(cut.columns, g.n - column)};
+    tall ? tall_tile(g, tile, a, b, c) : gemm_tile(g, tile, a, b, c);
   });
 }
 

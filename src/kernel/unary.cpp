@@ -93,31 +93,6 @@ struct Elu {
     return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f), hn::Add(y, hn::Set(d, a)));
   }
 };
-struct Gelu {
-  V operator()(D d, V x) const { return hn::Mul(x, normal_cdf(d, x)); }
-  V slope(D d, V x, V) const {
-    const V bell = hn::Exp(d, hn::Mul(hn::Set(d, -0.5f), hn::Mul(x, x)));
-    return hn::MulAdd(hn::Mul(x, bell), hn::Set(d, 0.3989422804f), normal_cdf(d, x));
-  }
-};
-struct GeluTanh {
-  static V inner_tanh(D d, V x) {
-    const V cubic = hn::MulAdd(hn::Mul(hn::Set(d, float{naive::gelu_c1}), x), hn::Mul(x, x), x);
-    return tanh_of(d, hn::Mul(hn::Set(d, static_cast<float>(naive::gelu_c0)), cubic));
-  }
-  V operator()(D d, V x) const {
-    const V half = hn::Mul(hn::Set(d, 0.5f), x);
-    return hn::MulAdd(half, inner_tanh(d, x), half);
-  }
-  V slope(D d, V x, V) const {
-    const V t = inner_tanh(d, x), one = hn::Set(d, 1.0f), half = hn::Set(d, 0.5f);
-    const V c0 = hn::Set(d, static_cast<float>(naive::gelu_c0));
-    const V c3 = hn::Set(d, static_cast<float>(3 * naive::gelu_c1));
-    const V inner_slope = hn::Mul(c0, hn::MulAdd(c3, hn::Mul(x, x), one));
-    const V rise = hn::Mul(hn::Mul(half, x), hn::Mul(hn::NegMulAdd(t, t, one), inner_slope));
-    return hn::MulAdd(half, hn::Add(one, t), rise);
-  }
-};
 struct Clamp {
   float a, b;
   V operator()(D d, V x) const { return hn::Min(hn::Max(x, hn::Set(d, a)), hn::Set(d, b)); }
@@ -160,7 +135,7 @@ void choose(Unary f, float a, float b, const Then& then) {
     case Unary::softplus:
       return then(Softplus{});
     case Unary::relu:
-      return then(LeakyRelu{0});
+      return then(Relu{});
     case Unary::leaky_relu:
       return then(LeakyRelu{a});
     case Unary::elu:

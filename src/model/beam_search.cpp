@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "fovea/base/parallel.h"
-#include "fovea/op/softmax.h"
+#include "fovea/kernel/softmax.h"
 
 namespace fovea {
 namespace {
@@ -21,6 +21,25 @@ struct Continuation {
   double log_probability;
 };
 
+// Whether one of n scores may be as good as `least`: never wrong when it says no. No early exit:
+// this way the compiler takes several at a time.
+bool any_near(const float* scores, int64_t n, double least) {
+  const auto limit = static_cast<float>(least - 1e-3 - 1e-6 * std::abs(least));
+  int reached = 0;
+  for (int64_t i = 0; i < n; ++i) reached |= scores[i] >= limit;
+  return reached != 0;
+}
+
+// Of the exponentials in each row: what cross-entropy works out on its way, here without targets.
+std::vector<float> log_sums(const Tensor& scores) {
+  const int64_t rows = scores.dim(0);
+  const std::vector<int32_t> no_target(rows, -1);
+  std::vector<float> lse(rows), loss(rows);
+  kernel::cross_entropy({.rows = rows, .cols = scores.dim(1), .smoothing = 0}, loss.data(),
+                        lse.data(), scores.read().data(), no_target.data());
+  return lse;
+}
+
 // One source's search.
 class Search {
  public:
@@ -34,13 +53,14 @@ class Search {
   bool done() const { return done_; }
   const std::vector<Open>& open() const { return open_; }
 
-  // Scores [beam, vocabulary] of the next token; `rows` gets which answer each one continues.
-  void advance(const float* scores, int64_t vocabulary, int32_t* rows) {
+  // Scores [beam, vocabulary] of the next token and the logarithms of the sums of their
+  // exponentials [beam]; `rows` gets which answer each one continues.
+  void advance(const float* scores, const float* lse, int64_t vocabulary, int32_t* rows) {
     for (int64_t i = 0; i < o_.beam; ++i) rows[i] = static_cast<int32_t>(i);
     if (done_) return;
     std::vector<Open> next;
     int64_t rank = 0;
-    for (const Continuation& c : best(scores, vocabulary)) {
+    for (const Continuation& c : best(scores, lse, vocabulary)) {
       std::vector<int32_t> ids = open_[c.row].ids;
       const bool in_beam = rank++ < o_.beam;
       if (c.token == o_.end) {
@@ -79,7 +99,7 @@ class Search {
   }
 
   // Twice as many as the beam, since up to a beam of them may end.
-  std::vector<Continuation> best(const float* scores, int64_t vocabulary) const {
+  std::vector<Continuation> best(const float* scores, const float* lse, int64_t vocabulary) const {
     const auto keep = static_cast<size_t>(2 * o_.beam);
     auto better = [](const Continuation& a, const Continuation& b) {
       return a.log_probability != b.log_probability
@@ -87,19 +107,29 @@ class Search {
                  : std::pair(a.row, a.token) < std::pair(b.row, b.token);
     };
     std::vector<Continuation> kept;  // a heap whose worst is in front
-    for (int32_t row = 0; row < o_.beam; ++row) {
-      const double so_far = open_[row].log_probability;
+    auto consider = [&](const Continuation& c) {
+      if (c.token == o_.begin || c.token == 0 || !std::isfinite(c.log_probability)) return;
+      if (kept.size() == keep) {
+        if (!better(c, kept.front())) return;
+        std::ranges::pop_heap(kept, better);
+        kept.pop_back();
+      }
+      kept.push_back(c);
+      std::ranges::push_heap(kept, better);
+    };
+    constexpr int64_t block = 64;  // tokens, in most of which there is none good enough
+    for (int32_t row = 0; row < o_.beam; ++row, scores += vocabulary) {
+      const double so_far = open_[row].log_probability - lse[row];
       if (!std::isfinite(so_far)) continue;
-      for (int32_t token = 0; token < vocabulary; ++token) {
-        const Continuation c{row, token, so_far + scores[row * vocabulary + token]};
-        if (token == o_.begin || token == 0 || !std::isfinite(c.log_probability)) continue;
-        if (kept.size() == keep) {
-          if (!better(c, kept.front())) continue;
-          std::ranges::pop_heap(kept, better);
-          kept.pop_back();
+      for (int64_t first = 0; first < vocabulary; first += block) {
+        const int64_t end = std::min(first + block, vocabulary);
+        const bool full = kept.size() == keep;
+        if (full && !any_near(scores + first, end - first, kept[0].log_probability - so_far)) {
+          continue;
         }
-        kept.push_back(c);
-        std::ranges::push_heap(kept, better);
+        for (int64_t token = first; token < end; ++token) {
+          consider({row, static_cast<int32_t>(token), so_far + scores[token]});
+        }
       }
     }
     std::ranges::sort(kept, better);
@@ -134,14 +164,15 @@ std::vector<std::vector<Answer>> beam_search(const Translator& model, const Sequ
   Tensor ids({B * beam}, Dtype::i32), rows({B * beam}, Dtype::i32);
   std::ranges::fill(ids.write<int32_t>(), options.begin);
   while (!std::ranges::all_of(searches, &Search::done)) {
-    const Tensor scores = log_softmax(decoding->step(ids));
+    const Tensor scores = decoding->step(ids);  // [B beam, V]
     const int64_t V = scores.dim(1);
     const float* from = scores.read().data();
+    const std::vector<float> lse = log_sums(scores);
     int32_t* which = rows.write<int32_t>().data();
     int32_t* last = ids.write<int32_t>().data();
     parallel_for(B, 1, [&](int64_t first, int64_t end) {
       for (int64_t b = first; b < end; ++b) {
-        searches[b].advance(from + b * beam * V, V, which + b * beam);
+        searches[b].advance(from + b * beam * V, &lse[b * beam], V, which + b * beam);
         for (int64_t i = 0; i < beam; ++i) {
           which[b * beam + i] += static_cast<int32_t>(b * beam);
           const auto& open = searches[b].open()[i].ids;

@@ -1,6 +1,5 @@
 // Dropout together with what stands before and behind it in a Transformer: what lies between is
-// never in memory, neither on the way nor for the gradient. Masks are drawn chunk by chunk of rows,
-// so they differ from dropout()'s.
+// never in memory, neither on the way nor for the gradient.
 #pragma once
 
 #include "fovea/base/random.h"

@@ -135,4 +135,11 @@ void add_in_place(Tensor& y, const Tensor& x) {
   });
 }
 
+void scale_in_place(Tensor& y, double factor) {
+  with_real(y.dtype(), [&]<class T>(T) {
+    T* to = y.write<T>().data();
+    kernel::unary(Unary::affine, to, to, y.elements(), static_cast<T>(factor), T(0));
+  });
+}
+
 }  // namespace fovea

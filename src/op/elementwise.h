@@ -45,5 +45,7 @@ Tensor clamp(const Tensor& x, double low, double high);
 
 // y += x without a tape: for sums of gradients.
 void add_in_place(Tensor& y, const Tensor& x);
+// y *= factor, the same way.
+void scale_in_place(Tensor& y, double factor);
 
 }  // namespace fovea

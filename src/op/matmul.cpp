@@ -64,6 +64,27 @@ void add_product(InputGradients& dx, int input, const Shape& shape, const Tensor
   dx.add(input, sum_to(g, shape));
 }
 
+// The same for linear's input, whose axes but the last are all rows.
+void add_rows_product(InputGradients& dx, const Shape& shape, const Tensor& dy,
+                      const Tensor& weight) {
+  if (!dx.wants(0)) return;
+  Tensor* begun = dx.begun(0);
+  Tensor fresh = begun ? Tensor() : Tensor(shape, dy.dtype());
+  const int64_t rows = dy.dim(0), out = dy.dim(1), in = weight.dim(1);
+  with_real(dy.dtype(), [&]<class T>(T) {
+    kernel::gemm({.m = rows,
+                  .n = in,
+                  .k = out,
+                  .lda = out,
+                  .ldb = in,
+                  .ldc = in,
+                  .beta = begun ? 1.0f : 0.0f},
+                 dy.read<T>().data(), weight.read<T>().data(),
+                 (begun ? *begun : fresh).write<T>().data());
+  });
+  if (!begun) dx.add(0, std::move(fresh));
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
@@ -124,11 +145,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return record("linear", {x, weight, bias}, y,
                 [x, weight, rows, in, out](const Tensor& dy, InputGradients& dx) {
                   const Tensor flat = dy.reshaped({rows, out});
-                  if (dx.wants(0)) {
-                    Tensor g(Shape{rows, in}, x.dtype());
-                    multiply(flat, false, weight, false, g, 0);
-                    dx.add(0, g.reshaped(x.shape()));
-                  }
+                  add_rows_product(dx, x.shape(), flat, weight);
                   add_product(dx, 1, weight.shape(), flat, true, x.reshaped({rows, in}), false);
                   if (dx.wants(2)) dx.add(2, sum_to(flat, {out}));
                 });

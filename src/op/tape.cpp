@@ -43,7 +43,7 @@ Gradients& Gradients::operator+=(const Gradients& other) {
 }
 
 Gradients& Gradients::operator*=(double factor) {
-  for (auto& [id, gradient] : by_parameter_) gradient = gradient * factor;
+  for (auto& [id, gradient] : by_parameter_) scale_in_place(gradient, factor);
   return *this;
 }
 

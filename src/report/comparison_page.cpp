@@ -15,8 +15,8 @@ std::string comparison_page(const nlohmann::json& comparison) {
   return build_page({.html = "comparison.html",
                      .title = std::move(title),
                      .styles = {"base.css", "heat.css", "comparison.css"},
-                     .scripts = {"base.js", "numbers.js", "heat.js", "table.js", "curves.js",
-                                 "chart.js", "examples.js", "comparison.js"},
+                     .scripts = {"base.js", "numbers.js", "heat.js", "heads.js", "table.js",
+                                 "curves.js", "chart.js", "examples.js", "comparison.js"},
                      .data = comparison});
 }
 

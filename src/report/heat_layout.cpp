@@ -49,9 +49,9 @@ void place_words(Panel& panel, const Canvas& canvas) {
   panel.height = y + word_height;
 }
 
-void place_cells(Panel& panel, const Canvas& canvas, bool alone) {
+void place_cells(Panel& panel, const Canvas& canvas, bool alone, double side) {
   const double count = std::max<double>(panel.grid.rows(), panel.grid.cols());
-  panel.cell = std::floor(std::clamp((alone ? 720 : 280) / count, 3.0, alone ? 26.0 : 18.0));
+  panel.cell = std::floor(std::clamp(side / count, 3.0, alone ? 26.0 : 18.0));
   panel.font = std::clamp(std::floor(panel.cell * 0.72), 8.0, 13.0);
   const double keys = widest(canvas, panel.grid.keys, panel.font);
   panel.upright_keys = keys <= panel.cell - 2;
@@ -61,7 +61,7 @@ void place_cells(Panel& panel, const Canvas& canvas, bool alone) {
   panel.height = panel.cells_y + panel.cell * panel.grid.rows();
 }
 
-Panel place(const AttentionMap& map, const Canvas& canvas, bool alone) {
+Panel place(const AttentionMap& map, const Canvas& canvas, bool alone, double side) {
   Panel panel;
   panel.name = label_text(map.name, 60);
   const bool is_words = map.queries.size() == 1;
@@ -77,7 +77,7 @@ Panel place(const AttentionMap& map, const Canvas& canvas, bool alone) {
   } else if (is_words) {
     place_words(panel, canvas);
   } else {
-    place_cells(panel, canvas, alone);
+    place_cells(panel, canvas, alone, side);
   }
   const double scale = panel.cells_x + scale_width + 24 + canvas.text_width("0.0000", small);
   panel.width = std::max({panel.width, scale, canvas.text_width(panel.name, name_size),
@@ -160,28 +160,51 @@ void paint_panel(const Panel& panel, Canvas&& canvas) {
   paint_scale(panel, panel.cells_x, bottom - small / 2, canvas);
 }
 
+// "decoder/1/cross head 3" stands in the row of "decoder/1/cross".
+std::string row_of(const AttentionMap& map) { return map.name.substr(0, map.name.rfind(" head ")); }
+
+// The most maps that follow each other in one row; 1 where names tell of no heads.
+size_t most_heads(const Drawing& drawing) {
+  size_t most = 1, run = 1;
+  for (size_t i = 1; i < drawing.maps.size(); ++i) {
+    const AttentionMap &map = drawing.maps[i], &last = drawing.maps[i - 1];
+    const bool goes_on = map.name != last.name && row_of(map) == row_of(last);
+    run = goes_on ? run + 1 : 1;
+    most = std::max(most, run);
+  }
+  return most;
+}
+
 }  // namespace
 
 Picture heat_layout(const Drawing& drawing, const Canvas& measure) {
   Picture picture{label_text(drawing.title, 120), 0, 0, {}};
   const double top = margin + (picture.title.empty() ? 0 : title_size + 18);
+  const bool alone = drawing.maps.size() == 1;
+  // A row a layer, as wide as its heads need, with smaller maps the more there are.
+  const size_t heads = most_heads(drawing);
+  const double side = alone ? 720 : std::clamp(1400.0 / static_cast<double>(heads), 150.0, 280.0);
   double width = 0;
   for (const AttentionMap& map : drawing.maps) {
-    picture.panels.push_back(place(map, measure, drawing.maps.size() == 1));
+    picture.panels.push_back(place(map, measure, alone, side));
     width = std::max(width, picture.panels.back().width);
   }
   const size_t count = picture.panels.size();
   const auto square = static_cast<size_t>(std::ceil(std::sqrt(static_cast<double>(count))));
   const auto fit = static_cast<size_t>((most_width + gap) / (width + gap));
-  const size_t per_row = std::max<size_t>(1, std::min(square, fit));
+  const size_t per_row = heads > 1 ? heads : std::max<size_t>(1, std::min(square, fit));
   double y = top, row_height = 0;
-  for (size_t i = 0; i < count; ++i) {
+  size_t column = 0;
+  for (size_t i = 0; i < count; ++i, ++column) {
     Panel& panel = picture.panels[i];
-    if (i > 0 && i % per_row == 0) {
+    const bool next_layer =
+        heads > 1 && i > 0 && row_of(drawing.maps[i]) != row_of(drawing.maps[i - 1]);
+    if (next_layer || column == per_row) {
       y += row_height + gap;
       row_height = 0;
+      column = 0;
     }
-    panel.x = margin + static_cast<double>(i % per_row) * (width + gap);
+    panel.x = margin + static_cast<double>(column) * (width + gap);
     panel.y = y;
     row_height = std::max(row_height, panel.height);
     picture.width = std::max(picture.width, panel.x + panel.width);

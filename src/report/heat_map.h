@@ -31,14 +31,16 @@ struct TerminalOptions {
 // 64 queries, are pooled (the largest weight of each block), and the text says so.
 std::string draw_terminal(const AttentionMap& map, const TerminalOptions& options = {});
 
-// A self-contained SVG document; many maps become a grid of small multiples.
+// A self-contained SVG document; many maps become a grid of small multiples, with a row for every
+// layer where names tell heads ("encoder/0/self head 1").
 std::string draw_svg(const Drawing& drawing);
 
 // The bytes of a PNG of the same layout. Its built-in raster font has printable ASCII only: any
 // other character is written as a small box.
 std::string draw_png(const Drawing& drawing);
 
-// One offline page: hover a query to light its keys, choose a map, light or dark.
+// One offline page: hover a query to light its keys, choose a map, by layer and head where names
+// tell them ("decoder/1/cross head 3"), light or dark.
 std::string draw_html(const Drawing& drawing);
 
 }  // namespace fovea

@@ -95,6 +95,8 @@ const Fields<Config>& config_fields() {
       {"validate_every", &C::validate_every, "steps between validations; 0: epochs", training},
       {"validate_examples", &C::validate_examples, "validate on so many; 0: all", training},
       {"keep_best", &C::keep_best, "keep the best weights rather than the last", training},
+      {"average", &C::average, "keep the mean of the weights at so many last validations; 0: off",
+       training},
       {"save_every", &C::save_every, "seconds between states to resume from", training},
       {"tensorboard", &C::tensorboard, "write TensorBoard's event files", training},
       {"seed", &C::seed, "of first values, order and dropout", training},

@@ -13,12 +13,10 @@ void save_parameters(const std::string& path, const Parameters& parameters, std:
   save_safetensors(path, all, metadata);
 }
 
-namespace {
-
-// Fills the parameters whose names begin with `part` from the arrays `prefix` + name.
-void load(const Safetensors& file, const std::string& path, Parameters& parameters,
-          std::string_view prefix, std::string_view part) {
-  std::vector<Tensor> loaded;
+std::vector<Tensor> read_parameters(const Safetensors& file, const std::string& path,
+                                    const Parameters& parameters, std::string_view prefix,
+                                    std::string_view part) {
+  std::vector<Tensor> values;
   for (const auto& entry : parameters.entries()) {
     if (!entry.name.starts_with(part)) continue;
     const std::string name = say(prefix, entry.name);
@@ -27,12 +25,21 @@ void load(const Safetensors& file, const std::string& path, Parameters& paramete
     check(value.shape() == entry.value.shape() && value.dtype() == entry.value.dtype(), path,
           ": the array '", name, "' is ", value.shape(), " ", value.dtype(), ", the model needs ",
           entry.value.shape(), " ", entry.value.dtype());
-    loaded.push_back(std::move(value));
+    values.push_back(std::move(value));
   }
+  return values;
+}
+
+namespace {
+
+// Fills the parameters whose names begin with `part` from the arrays `prefix` + name.
+void load(const Safetensors& file, const std::string& path, Parameters& parameters,
+          std::string_view prefix, std::string_view part) {
+  const std::vector<Tensor> values = read_parameters(file, path, parameters, prefix, part);
   size_t i = 0;
   for (auto& entry : parameters.entries()) {
     if (!entry.name.starts_with(part)) continue;
-    std::ranges::copy(loaded[i++].bytes(), entry.value.writable_bytes().begin());
+    std::ranges::copy(values[i++].bytes(), entry.value.writable_bytes().begin());
   }
 }
 

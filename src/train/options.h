@@ -36,6 +36,9 @@ struct TrainOptions {
   int64_t early_stop = 0;            // validations without a better one; 0: never
   bool keep_best = true;             // else the last weights
   double save_every = 20;            // seconds between states that a killed run resumes from
+  // The weights that are validated, kept and shipped are the mean of the last so many snapshots,
+  // one taken before each validation; training goes on from its own. 0 or 1: off.
+  int64_t average = 0;
   bool tensorboard = false;
   int64_t seed = 0;
 };

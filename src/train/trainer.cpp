@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 
 #include "fovea/op/tape.h"
+#include "fovea/train/average.h"
 #include "fovea/train/checkpoint.h"
 #include "fovea/train/run_log.h"
 #include "fovea/train/run_state.h"
@@ -46,10 +48,13 @@ class Run {
         call_(call),
         budget_(seconds_of(o_.time)),
         schedule_(schedule_options(o_)),
-        optimizer_(make_optimizer(learner.parameters(), optimizer_options(o_))) {
+        optimizer_(make_optimizer(learner.parameters(), optimizer_options(o_))),
+        snapshots_(learner.parameters(), o_.average) {
     check(budget_ > 0 || o_.steps > 0 || o_.epochs > 0,
           "training: needs a budget: --time, --steps or --epochs");
     check(o_.accumulate >= 1, "training: accumulate must be at least 1, got ", o_.accumulate);
+    check(o_.average >= 0,
+          "training: average must be 0 (off) or how many snapshots to average, got ", o_.average);
     if (call.folder.empty()) return;
     std::filesystem::create_directories(call.folder);
     if (call.resume && std::filesystem::exists(state_path())) resume();
@@ -77,6 +82,7 @@ class Run {
     if (result.stopped != "interrupted" && !measured) validate();
     result.best_step = state_.best_step;
     save();
+    if (result.stopped != "interrupted") snapshots_.mean_in_place().keep();
     if (state_.best) {
       result.best = Metric{state_.best_name, state_.best_is_higher, *state_.best};
     }
@@ -92,6 +98,7 @@ class Run {
     state_ = RunState::read(file, state_path());
     load_parameters(file, state_path(), learner_.parameters(), "parameter/");
     optimizer_->restore(file);
+    snapshots_.restore(file, state_path());
     schedule_.restore(state_.schedule);
   }
 
@@ -169,6 +176,12 @@ class Run {
   }
 
   void validate() {
+    snapshots_.add();
+    tell(true, measure_and_keep());
+  }
+
+  std::vector<Metric> measure_and_keep() {
+    const Replaced shipped = snapshots_.mean_in_place();
     std::vector<Metric> metrics = learner_.validate();
     check(!metrics.empty(), "training: the task measured nothing");
     const Metric& first = metrics[0];
@@ -187,7 +200,7 @@ class Run {
     if ((keep || !o_.keep_best) && !call_.folder.empty()) {
       save_parameters(call_.folder + "/model.safetensors", learner_.parameters());
     }
-    tell(true, std::move(metrics));
+    return metrics;
   }
 
   void save() {
@@ -196,7 +209,9 @@ class Run {
     RunState now = state_;
     now.seconds = seconds();
     now.schedule = schedule_.state();
-    save_parameters(state_path(), learner_.parameters(), "parameter/", optimizer_->state(),
+    std::vector<NamedTensor> arrays = optimizer_->state();
+    std::ranges::move(snapshots_.state(), std::back_inserter(arrays));
+    save_parameters(state_path(), learner_.parameters(), "parameter/", std::move(arrays),
                     now.metadata());
   }
 
@@ -206,6 +221,7 @@ class Run {
   double budget_;
   Schedule schedule_;
   std::unique_ptr<Optimizer> optimizer_;
+  Snapshots snapshots_;
   std::optional<RunLog> log_;
   RunState state_;
   Clock::time_point start_ = Clock::now(), saved_ = start_, told_ = start_;

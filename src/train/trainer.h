@@ -1,6 +1,6 @@
 // The training loop: knows no model and no task. What it needs of them is a Learner; what it leaves
 // in a folder is
-//   model.safetensors   the best weights so far (or the last ones)
+//   model.safetensors   the best weights so far (or the last ones), averaged if asked for
 //   state.safetensors   all that a killed run needs to go on to the very same weights
 //   metrics.jsonl       a line for every few steps and every validation
 #pragma once
@@ -58,7 +58,8 @@ struct TrainCall {
   const std::atomic<bool>* stop = nullptr;               // set: save and return "interrupted"
 };
 
-// Throws, with the last good state left on disk, when the loss is no longer finite.
+// The learner is left with its last weights; where they are averaged, with the mean, unless it was
+// interrupted. Throws, with the last good state left on disk, when the loss is no longer finite.
 TrainResult train(Learner& learner, const TrainCall& call);
 
 }  // namespace fovea

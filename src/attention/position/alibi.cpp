@@ -21,21 +21,32 @@ std::vector<double> alibi_slopes(int64_t heads) {
   return slopes;
 }
 
-Tensor alibi(int64_t heads, int64_t Tq, int64_t Tk, int64_t offset, Dtype dtype) {
+namespace {
+
+int64_t farthest(int64_t Tq, int64_t Tk, int64_t offset) {
+  return std::max<int64_t>({Tq + offset, Tk - offset, 0});
+}
+
+}  // namespace
+
+Tensor alibi_distances(int64_t heads, int64_t reach, Dtype dtype) {
   const std::vector<double> slopes = alibi_slopes(heads);
-  const int64_t reach = std::max<int64_t>({Tq + offset, Tk - offset, 0});
   Tensor r({1, heads, 1, 2 * reach + 1}, Dtype::f64);
   auto to = r.write<double>().begin();
   for (double m : slopes) {
     for (int64_t d = -reach; d <= reach; ++d) *to++ = -m * static_cast<double>(std::abs(d));
   }
-  return by_distance(r.to(dtype), Tq, Tk, offset);
+  return r.to(dtype);
+}
+
+Tensor alibi(int64_t heads, int64_t Tq, int64_t Tk, int64_t offset, Dtype dtype) {
+  return by_distance(alibi_distances(heads, farthest(Tq, Tk, offset), dtype), Tq, Tk, offset);
 }
 
 PositionsFactory alibi_positions() {
   return [](Scope, int64_t heads, int64_t) {
-    return Positions{.bias = [heads](const Tensor& q, int64_t keys, int64_t offset) {
-      return alibi(heads, q.dim(1), keys, offset, q.dtype());
+    return Positions{.distances = [heads](const Tensor& q, int64_t keys, int64_t offset) {
+      return alibi_distances(heads, farthest(q.dim(1), keys, offset), q.dtype());
     }};
   };
 }

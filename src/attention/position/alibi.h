@@ -13,6 +13,8 @@ namespace fovea {
 
 std::vector<double> alibi_slopes(int64_t heads);
 
+// [1, heads, 1, 2 reach + 1]: a number for every distance from -reach to reach.
+Tensor alibi_distances(int64_t heads, int64_t reach, Dtype dtype = Dtype::f32);
 // [1, heads, Tq, Tk], the same for the whole batch; query i stands where key i + offset does.
 Tensor alibi(int64_t heads, int64_t Tq, int64_t Tk, int64_t offset = 0, Dtype dtype = Dtype::f32);
 

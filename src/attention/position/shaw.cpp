@@ -10,7 +10,7 @@
 namespace fovea {
 namespace {
 
-int64_t distances(int64_t reach) {
+int64_t count_of(int64_t reach) {
   check(reach >= 0, "shaw positions: distances cannot be clipped to ", reach);
   return 2 * reach + 1;
 }
@@ -18,20 +18,24 @@ int64_t distances(int64_t reach) {
 }  // namespace
 
 ShawPosition::ShawPosition(Scope s, int64_t d, int64_t reach)
-    : keys(s.param("keys", {distances(reach), d}, init::xavier_uniform())) {}
+    : keys(s.param("keys", {count_of(reach), d}, init::xavier_uniform())) {}
 
-Tensor ShawPosition::bias(const Tensor& q, int64_t Tk, int64_t offset, double scale) const {
+Tensor ShawPosition::distances(const Tensor& q, double scale) const {
   check(q.rank() == 4 && q.dim(3) == keys.dim(1), "shaw positions: made for queries [B, T, H, ",
         keys.dim(1), "], got ", q.shape());
   const Tensor products = linear(q * scale, keys);  // [B, Tq, H, 2 reach + 1]
-  return by_distance(permute(products, {0, 2, 1, 3}), q.dim(1), Tk, offset);
+  return permute(products, {0, 2, 1, 3});
+}
+
+Tensor ShawPosition::bias(const Tensor& q, int64_t Tk, int64_t offset, double scale) const {
+  return by_distance(distances(q, scale), q.dim(1), Tk, offset);
 }
 
 PositionsFactory shaw_positions(int64_t reach) {
   return [reach](Scope s, int64_t, int64_t d_head) {
     const ShawPosition a(s, d_head, reach);
-    return Positions{.bias = [a](const Tensor& q, int64_t keys, int64_t offset) {
-      return a.bias(q, keys, offset, 1 / std::sqrt(static_cast<double>(q.dim(3))));
+    return Positions{.distances = [a](const Tensor& q, int64_t, int64_t) {
+      return a.distances(q, 1 / std::sqrt(static_cast<double>(q.dim(3))));
     }};
   };
 }

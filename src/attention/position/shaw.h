@@ -14,7 +14,9 @@ struct ShawPosition {
 
   ShawPosition(Scope s, int64_t d, int64_t reach);
 
-  // q [B, Tq, H, d] -> scale q_i . a_clip(j - i), [B, H, Tq, Tk]; query i stands where key i +
+  // q [B, Tq, H, d] -> scale q_i . a_d for every distance d, [B, H, Tq, 2 reach + 1].
+  Tensor distances(const Tensor& q, double scale) const;
+  // The same for every key, [B, H, Tq, Tk]; query i stands where key i +
   // offset does.
   Tensor bias(const Tensor& q, int64_t Tk, int64_t offset, double scale) const;
 };

@@ -33,23 +33,25 @@ T5Position::T5Position(Scope s, int64_t heads, const T5Options& o)
         " buckets cannot serve distances up to ", o.longest);
 }
 
-Tensor T5Position::bias(int64_t Tq, int64_t Tk, int64_t offset) const {
-  const int64_t reach = options.longest, width = 2 * reach + 1;  // beyond `longest` nothing changes
+Tensor T5Position::distances() const {
+  const int64_t reach = options.longest, width = 2 * reach + 1;
   Tensor buckets({width}, Dtype::i32);
   auto to = buckets.write<int32_t>();
   for (int64_t d = -reach; d <= reach; ++d) {
     to[d + reach] = static_cast<int32_t>(t5_bucket(d, options));
   }
   const Tensor by_head = transposed(embedding(weight, buckets));  // [heads, 2 reach + 1]
-  return by_distance(reshape(by_head, {1, weight.dim(1), 1, width}), Tq, Tk, offset);
+  return reshape(by_head, {1, weight.dim(1), 1, width});
+}
+
+Tensor T5Position::bias(int64_t Tq, int64_t Tk, int64_t offset) const {
+  return by_distance(distances(), Tq, Tk, offset);
 }
 
 PositionsFactory t5_positions(const T5Options& options) {
   return [options](Scope s, int64_t heads, int64_t) {
     const T5Position b(s, heads, options);
-    return Positions{.bias = [b](const Tensor& q, int64_t keys, int64_t offset) {
-      return b.bias(q.dim(1), keys, offset);
-    }};
+    return Positions{.distances = [b](const Tensor&, int64_t, int64_t) { return b.distances(); }};
   };
 }
 

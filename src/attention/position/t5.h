@@ -25,6 +25,8 @@ struct T5Position {
 
   T5Position(Scope s, int64_t heads, const T5Options& options = {});
 
+  // [1, heads, 1, 2 longest + 1]: beyond `longest` nothing changes.
+  Tensor distances() const;
   // [1, heads, Tq, Tk]; query i stands where key i + offset does.
   Tensor bias(int64_t Tq, int64_t Tk, int64_t offset = 0) const;
 };

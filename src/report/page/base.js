@@ -65,9 +65,10 @@ function set_theme(theme) {
   for (const redraw of on_theme) redraw();
 }
 const system_dark = window.matchMedia('(prefers-color-scheme: dark)');
-const wanted_theme = () => ['#dark', '#light'].includes(location.hash) ? location.hash.slice(1) :
-    system_dark.matches                                                ? 'dark' :
-                                                                         'light';
+// An address may ask for one: page.html#dark
+const wanted_theme = () =>
+    location.hash.slice(1).split('&').find((part) => ['dark', 'light'].includes(part)) ??
+    (system_dark.matches ? 'dark' : 'light');
 set_theme(wanted_theme());
 system_dark.addEventListener('change', () => set_theme(wanted_theme()));
 
@@ -97,14 +98,17 @@ window.addEventListener('afterprint', () => set_theme(theme_before_print ?? want
 
 // Draws to the element's width, and again whenever that changes; draw_all() draws what is new at
 // once, for those who do not wait for a frame: printers and readers of the page's elements.
-const drawn_to_width = [];
+let drawn_to_width = [];
 function draw_to_width(element, draw) {
   let drawn = 0;
   const update = (most = Infinity) => {
     const width = Math.min(most, Math.floor(element.clientWidth));
     if (width > 0 && width !== drawn) draw(drawn = width);
   };
-  drawn_to_width.push({element, update});
+  // What has left the page is let go, or a page that is used for long would keep all it ever
+  // showed.
+  drawn_to_width = drawn_to_width.filter((one) => one.element.isConnected || !one.was_drawn());
+  drawn_to_width.push({element, update, was_drawn: () => drawn > 0});
   // In the next frame: drawing changes heights, which the observer may not see change under itself.
   new ResizeObserver(() => requestAnimationFrame(() => update())).observe(element);
 }

@@ -4,11 +4,9 @@ function examples_section(comparison) {
   const {choices, formats} = comparison;
   const examples = list(comparison.examples);
   if (!examples.length) return null;
-  const maps_of = (entry) => list(entry.maps);
-  const map_name = (map, i) => String(map.name || `map ${i + 1}`);
-  let chosen = 0, map_chosen = null;
+  let chosen = 0, head_choice = head_choice_of_link(), views = [];
 
-  const stage = el('div'), map_place = el('span');
+  const stage = el('div'), map_place = el('span', {class: 'head-pickers'});
   const previous =
       el('button',
          {type: 'button', 'aria-label': 'Previous example', onclick: () => show(chosen - 1)}, '←');
@@ -26,11 +24,23 @@ function examples_section(comparison) {
       if (figure !== from) figure.light?.(at);
   };
 
-  function card(entry, truth, largest) {
+  // One choice's view of the example; `figure` is replaced whenever another of its maps is chosen.
+  function view_of(entry) {
+    const maps = list(entry.maps), tables = head_tables(maps);
+    const view = {
+      entry,
+      tables,
+      several: maps.length > 1,
+      figure: el('p', {class: 'soft small'}, 'It has no attention to show.'),
+      name: maps.length > 1 ? el('p', {class: 'heat-name'}) : null
+    };
+    view.grids =
+        has_head_grid(tables) ? head_grids(tables, (choice) => choose_map(choice, view)) : null;
+    return view;
+  }
+
+  function card({entry, figure, name, grids}, truth) {
     const choice = choices[entry.choice];
-    if (!choice) return null;
-    const maps = maps_of(entry),
-          map = maps.find((m, i) => map_name(m, i) === map_chosen) ?? maps[0];
     const output =
         entry.output === null || entry.output === undefined ? null : String(entry.output);
     const verdict = truth === '' || output === null ? null :
@@ -40,32 +50,62 @@ function examples_section(comparison) {
     return el(
         'article', {class: 'card', style: `--mine:${choice.colour}`},
         el('header', {}, el('h3', {}, dot(choice), choice.short), verdict),
-        el('p', {class: 'output'}, output ?? dash),
-        map ? heat_view(map, {largest, on_point: point_all}) :
-              el('p', {class: 'soft small'}, 'It has no attention to show.'),
+        el('p', {class: 'output'}, output ?? dash), name, figure,
         alignment === null ?
             null :
             el('p', {class: 'soft small', style: 'margin-top:10px'},
                `Alignment accuracy ${
-                   formats.alignment?.text(alignment) ?? significant(alignment, 3)}`));
+                   formats.alignment?.text(alignment) ?? significant(alignment, 3)}`),
+        grids);
   }
 
+  // The chosen map of every view, on one scale.
   function show_maps() {
-    const example = examples[chosen], entries = list(example.choices),
-          truth = String(example.truth ?? '');
-    const shown_maps = entries.flatMap((entry) => {
-      const maps = maps_of(entry);
-      return maps.filter((m, i) => map_name(m, i) === map_chosen).concat(maps).slice(0, 1);
-    });
-    const largest = shown_maps.reduce((most, map) => Math.max(most, heat_largest(map)), 0);
-    const long = shown_maps.some((map) => list(map.keys).length > 40);
+    const drawn = views.filter(({tables}) => tables.length);
+    const fitted = new Map(drawn.map((view) => [view, head_fitted(view.tables, head_choice)]));
+    const maps = new Map(drawn.map((view) => [view, head_map(view.tables, fitted.get(view))]));
+    const largest = [...maps.values()].reduce((most, map) => Math.max(most, heat_largest(map)), 0);
+    for (const view of drawn) {
+      const figure = heat_view(maps.get(view), {largest, on_point: point_all});
+      view.figure.replaceWith(figure);
+      view.figure = figure;
+      if (view.name) view.name.textContent = maps.get(view).name;
+      view.grids?.mark(fitted.get(view));
+    }
+    // The lists show the choice of a model that has it, if there is one.
+    const several = drawn.filter((view) => view.several);
+    const has_it = ({tables}) => tables.some(
+        ({kind, at}) => kind === head_choice?.kind && at(head_choice.layer, head_choice.head || 1));
+    const first = several.find(has_it) ?? several[0];
+    if (first)
+      show_head_pickers(
+          map_place, several.map(({tables}) => tables), fitted.get(first), choose_map);
+    else
+      map_place.replaceChildren();
+    scale_place.replaceChildren(drawn.length ? heat_scale(largest) : '');
+  }
+
+  function choose_map(choice, view = null) {
+    head_choice = choice;
+    link_head_choice(choice);
+    show_maps();
+    draw_all();
+    return view?.figure;
+  }
+
+  function show_example() {
+    const example = examples[chosen], truth = String(example.truth ?? '');
+    views = list(example.choices).filter((entry) => choices[entry.choice]).map(view_of);
+    const keys = views.flatMap(({entry}) => list(entry.maps).map((map) => list(map.keys).length));
+    const width = Math.max(0, ...keys) > 40       ? ' long' :
+        views.some((view) => view.grids !== null) ? ' heads' :
+                                                    '';
     stage.replaceChildren(
         el('dl', {class: 'example-text'}, el('dt', {}, 'Input'),
            el('dd', {}, String(example.input ?? dash)),
            ...(truth === '' ? [] : [el('dt', {}, 'Truth'), el('dd', {}, truth)])),
-        el('div', {class: `looks${long ? ' long' : ''}`},
-           ...entries.map((entry) => card(entry, truth, largest)).filter(Boolean)));
-    scale_place.replaceChildren(shown_maps.length ? heat_scale(largest) : '');
+        el('div', {class: `looks${width}`}, ...views.map((view) => card(view, truth))));
+    show_maps();
   }
   const scale_place = el('span', {style: 'margin-left:auto'});
 
@@ -74,23 +114,12 @@ function examples_section(comparison) {
     picker.querySelector('select').value = String(chosen);
     previous.disabled = chosen === 0;
     next.disabled = chosen === examples.length - 1;
-    const names = [...new Set(
-        list(examples[chosen].choices).flatMap((entry) => maps_of(entry).map(map_name)))];
-    if (!names.includes(map_chosen)) map_chosen = names[0] ?? null;
-    map_place.replaceChildren(
-        ...(names.length > 1 ? [dropdown(
-                                   'Map', names.map((name) => [name, name]), map_chosen,
-                                   (name) => {
-                                     map_chosen = name;
-                                     show_maps();
-                                   })] :
-                               []));
-    show_maps();
+    show_example();
   }
 
   show(0);
   const matrices = examples.some(
-      (e) => list(e.choices).some((c) => maps_of(c).some((m) => list(m.queries).length > 1)));
+      (e) => list(e.choices).some((c) => list(c.maps).some((m) => list(m.queries).length > 1)));
   return el(
       'section', {id: 'examples'}, el('h2', {}, 'Where they looked'),
       el('p', {class: 'hint'},

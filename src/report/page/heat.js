@@ -71,8 +71,8 @@ function heat_view(map, {largest = heat_largest(map), most_cell = 26, on_point =
   }
   const words = heat_words(keys, largest, queries.length === 1);
   if (queries.length === 1) {
-    words.paint(rows[0]);
-    on_theme.push(() => words.paint(rows[0]));
+    figure.repaint = () => words.paint(rows[0]);
+    figure.repaint();
     figure.append(words.element);
     return figure;
   }
@@ -246,13 +246,14 @@ function heat_view(map, {largest = heat_largest(map), most_cell = 26, on_point =
       return;
     event.preventDefault();
   });
-  on_theme.push(() => {
-    if (place && figure.isConnected) {
-      paint_cells();
-      show_active();
-    }
-  });
+  figure.repaint = () => {
+    if (place) paint_cells();
+    show_active();
+  };
   show_active();
   draw_to_width(scroll, draw);
   return figure;
 }
+on_theme.push(() => {
+  for (const figure of document.querySelectorAll('.heat')) figure.repaint?.();
+});

@@ -1,0 +1,27 @@
+// Dropout in one pass with what stands before and behind it in a Transformer. The mask is that of
+// kernel/dropout.h for the same key.
+#pragma once
+
+#include "fovea/kernel/naive/dropped.h"
+#include "fovea/kernel/unary.h"
+
+namespace fovea::kernel {
+
+using naive::Drop;
+using naive::Rows;
+
+// y = x + dropout(part + bias), row by row; bias [C] may be null.
+void add_dropped(float* y, const float* x, const float* part, const float* bias, Rows n,
+                 const Drop& drop);
+// y = dropout(f(x + bias)), with f one of relu, gelu and gelu_tanh.
+void activate_dropped(Unary f, float* y, const float* x, const float* bias, Rows n,
+                      const Drop& drop);
+// dx = dropout(dy) f'(x + bias).
+void activate_dropped_grad(Unary f, float* dx, const float* dy, const float* x, const float* bias,
+                           Rows n, const Drop& drop);
+
+using naive::activate_dropped;
+using naive::activate_dropped_grad;
+using naive::add_dropped;
+
+}  // namespace fovea::kernel
