@@ -65,6 +65,12 @@ void run(const std::string& which) {
         return ScoreForm{q, k, 1, ScoreMap::tanh, p.w};
       });
     });
+  } else if (which == "distances") {
+    added("forward+backward with T5's bias, n 16384", 16384, [](const Problem& p) {
+      AttentionInputs in = p.inputs();
+      in.distances = parameter(uniform({1, 1, 1, 257}, 6));
+      p.both(in);
+    });
   } else if (which == "growth") {
     growth("forward+backward", [](const Problem& p) { p.both(p.inputs()); });
     growth("forward+backward, window(128, 0)", [](const Problem& p) {
@@ -80,7 +86,7 @@ void run(const std::string& which) {
 
 int main(int argc, char** argv) {
   if (argc > 1) return fovea::bench::run(argv[1]), 0;
-  for (const char* which : {"both", "summary", "additive", "growth"}) {
+  for (const char* which : {"both", "summary", "additive", "distances", "growth"}) {
     char self[] = "/proc/self/exe";
     char* words[] = {self, const_cast<char*>(which), nullptr};
     pid_t child = 0;

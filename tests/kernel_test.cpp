@@ -346,20 +346,20 @@ TEST(Kernel, DropoutHasTheBitsOfItsTwin) {
 }
 
 TEST(Kernel, Dropped) {
-  for (const auto& [rows, C] : {std::pair{1, 1}, {3, 7}, {5, 64}, {67, 65}, {2, 9001}}) {
-    const kernel::Rows n{rows, C};
+  for (const kernel::Rows& n : std::vector<kernel::Rows>{{1, 1}, {3, 7}, {5, 64}, {67, 65}}) {
+    const int64_t all = n.rows * n.C;
     for (const kernel::Drop& drop : {kernel::Drop{}, kernel::Drop{0.3, 0x1234567890abcdefULL}}) {
       for (const bool biased : {false, true}) {
         check_against_twin([&]<class T>(Call& c, T) {
-          const T *x = c.in<T>(rows * C), *part = c.in<T>(rows * C), *bias = c.in<T>(C);
-          kernel::add_dropped(c.out<T>(rows * C), x, part, biased ? bias : nullptr, n, drop);
+          const T *x = c.in<T>(all), *part = c.in<T>(all), *bias = c.in<T>(n.C);
+          kernel::add_dropped(c.out<T>(all), x, part, biased ? bias : nullptr, n, drop);
         });
         for (const auto f : {kernel::Unary::relu, kernel::Unary::gelu, kernel::Unary::gelu_tanh}) {
           check_against_twin([&]<class T>(Call& c, T) {
-            const T *x = c.in<T>(rows * C, -6, 6), *dy = c.in<T>(rows * C), *b = c.in<T>(C);
+            const T *x = c.in<T>(all, -6, 6), *dy = c.in<T>(all), *b = c.in<T>(n.C);
             const T* bias = biased ? b : nullptr;
-            kernel::activate_dropped(f, c.out<T>(rows * C), x, bias, n, drop);
-            kernel::activate_dropped_grad(f, c.out<T>(rows * C), dy, x, bias, n, drop);
+            kernel::activate_dropped(f, c.out<T>(all), x, bias, n, drop);
+            kernel::activate_dropped_grad(f, c.out<T>(all), dy, x, bias, n, drop);
           });
         }
       }

@@ -1,4 +1,5 @@
 // lm: what comes next. Text is one long row of tokens, learned in windows.
+#include <algorithm>
 #include <cmath>
 
 #include "fovea/attention/recorder.h"
@@ -198,7 +199,8 @@ class Lm final : public Solver {
     Evaluation result;
     Evaluation::One loss{"loss", {}}, perplexity{"perplexity", {}};
     const Stopwatch watch;
-    constexpr size_t at_once = 16;
+    // Some thousand tokens keep the machine busy; more would only take memory.
+    const auto at_once = static_cast<size_t>(std::clamp<int64_t>(8192 / config_.context, 1, 16));
     for (size_t from = 0; from < windows.size(); from += at_once) {
       std::vector<Ids> inputs;
       Ids wanted;
