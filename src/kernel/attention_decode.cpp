@@ -100,14 +100,20 @@ HWY_NOINLINE void decode_chunk(const AttentionInputs<float>& in, int64_t b, int6
     partials[n * size] = floor_score;
     std::fill_n(partials + n * size + 1, 1 + in.Dv, 0.0f);
   }
+  // Values are fetched while their keys are multiplied, and the next keys while values are added
+  // up.
+  const bool values_lie_together = in.v.head == in.Dv, keys_lie_together = in.k.head == in.D;
   for (int64_t j0 = first; j0 < last; j0 += decode_block) {
     const int64_t from = std::max(reach.lo, j0);
     const int64_t to = std::min({reach.hi, j0 + decode_block, last});
     if (from >= to) continue;
     for (int64_t j = from; j < to; ++j) {
-      for (int64_t n = 0; n < queries; ++n) {
-        const float* k = in.k.at(b, n / per_key_head) + j * in.k.row;
-        scores[n * decode_block + j - j0] = dot_product(q + n * q_stride, k, in.D);
+      if (values_lie_together) prefetch_row(in.v.at(b, 0) + j * in.v.row, in.Hk * in.Dv);
+      for (int64_t g = 0, n = 0; g < in.Hk; ++g) {
+        const float* k = in.k.at(b, g) + j * in.k.row;
+        for (const int64_t end = n + per_key_head; n < end; ++n) {
+          scores[n * decode_block + j - j0] = dot_product(q + n * q_stride, k, in.D);
+        }
       }
     }
     for (int64_t n = 0; n < queries; ++n) {
@@ -115,15 +121,21 @@ HWY_NOINLINE void decode_chunk(const AttentionInputs<float>& in, int64_t b, int6
                      scores + n * decode_block, partials + n * size);
     }
     for (int64_t j = from; j < to; j += 4) {
-      for (int64_t n = 0; n < queries; ++n) {
-        const float* v = in.v.at(b, n / per_key_head) + j * in.v.row;
-        const float* p = scores + n * decode_block + j - j0;
-        float* sum = partials + n * size + partial_head;
-        if (j + 4 <= to) {
-          add_four(sum, p, v, in.v.row, in.Dv);
-        } else {
-          for (int64_t r = 0; r < to - j; ++r) {
-            map2(AddScaled{p[r]}, sum, sum, v + r * in.v.row, in.Dv);
+      const int64_t rows = std::min<int64_t>(4, to - j);
+      for (int64_t r = j + decode_block; r < std::min(j + decode_block + rows, last); ++r) {
+        if (keys_lie_together) prefetch_row(in.k.at(b, 0) + r * in.k.row, in.Hk * in.D);
+      }
+      for (int64_t g = 0, n = 0; g < in.Hk; ++g) {
+        const float* v = in.v.at(b, g) + j * in.v.row;
+        for (const int64_t end = n + per_key_head; n < end; ++n) {
+          const float* p = scores + n * decode_block + j - j0;
+          float* sum = partials + n * size + partial_head;
+          if (rows == 4) {
+            add_four(sum, p, v, in.v.row, in.Dv);
+          } else {
+            for (int64_t r = 0; r < rows; ++r) {
+              map2(AddScaled{p[r]}, sum, sum, v + r * in.v.row, in.Dv);
+            }
           }
         }
       }
