@@ -35,8 +35,11 @@ TEST(Attention, Float32AgreesWithTheFloat64TwinAtAwkwardSizes) {
                          Sizes{1, 7, 2, 4, 2, 8, 3}, Sizes{2, 64, 65, 2, 2, 17, 16}}) {
     each_case([&](auto& s, auto& a, auto& p, bool bias, bool dropout) {
       const auto fast = Trial(z, s, a, p, bias, dropout, Dtype::f32).results(false);
-      const auto exact = Trial(z, s, a, p, bias, dropout, Dtype::f64).results(true);
-      expect_agree(fast, exact);
+      Trial setup(z, s, a, p, bias, dropout, Dtype::f64);
+      const bool learned_place = setup.align.kind == Alignment::Kind::local;
+      // A learned place n sigmoid(x) is itself known to n 6e-8 only, and its gradient to less.
+      const double tolerance = learned_place ? 3e-7 * static_cast<double>(z.Tk) : 1e-5;
+      expect_agree(fast, setup.results(true), std::max(1e-5, tolerance));
     });
   }
 }

@@ -173,68 +173,99 @@ TEST(Kernel, Reduce) {
   }
 }
 
-TEST(Kernel, Gemm) {
-  const int64_t cases[][3] = {{1, 1, 1},     {1, 17, 9},     {1, 1000, 65}, {2, 3, 5},
-                              {7, 7, 7},     {64, 64, 64},   {65, 63, 1},   {257, 31, 17},
-                              {31, 300, 40}, {300, 257, 64}, {3, 5, 0},     {16, 1024, 256}};
-  for (const auto& [m, n, k] : cases) {
-    for (int which = 0; which < 8; ++which) {
-      const bool ta = which & 1, tb = which & 2;
-      const float beta = which & 4 ? 1.0f : 0.0f;
-      SCOPED_TRACE(say(m, "x", n, "x", k, " ", ta, tb, " beta ", beta));
-      check_against_twin([=, m = m, n = n, k = k]<class T>(Call& c, T) {
-        // Leading dimensions wider than the rows, as a head of [B, T, H, D] has.
-        const kernel::Gemm g{.transpose_a = ta,
-                             .transpose_b = tb,
-                             .m = m,
-                             .n = n,
-                             .k = k,
-                             .lda = (ta ? m : k) + 3,
-                             .ldb = (tb ? k : n) + 2,
-                             .ldc = n,
-                             .alpha = 0.5f,
-                             .beta = beta};
-        const T* a = c.in<T>(g.lda * (ta ? k : m) + 1);
-        const T* b = c.in<T>(g.ldb * (tb ? n : k) + 1);
-        kernel::gemm(g, a, b, beta == 0 ? c.out<T>(m * n) : c.inout<T>(m * n));
-      });
+// What a product adds to: nothing, what is there, or a bias for every row.
+enum class Onto { nothing, old, bias };
+
+void check_gemm(int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb, float alpha,
+                float beta) {
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      for (Onto onto : {Onto::nothing, Onto::old, Onto::bias}) {
+        SCOPED_TRACE(say(m, "x", n, "x", k, " ", ta, tb, " onto ", static_cast<int>(onto)));
+        check_against_twin([=]<class T>(Call& c, T) {
+          const kernel::Gemm g{.transpose_a = ta,
+                               .transpose_b = tb,
+                               .m = m,
+                               .n = n,
+                               .k = k,
+                               .lda = std::max(lda, (ta ? m : k) + 3),
+                               .ldb = std::max(ldb, (tb ? k : n) + 2),
+                               .ldc = n,
+                               .alpha = alpha,
+                               .beta = onto == Onto::old ? beta : 0};
+          // The last row ends where its elements do, not where another row would begin.
+          const T* a = c.in<T>(g.lda * ((ta ? k : m) - 1) + (ta ? m : k));
+          const T* b = c.in<T>(g.ldb * ((tb ? n : k) - 1) + (tb ? k : n));
+          const T* bias = onto == Onto::bias ? c.in<T>(n) : nullptr;
+          kernel::gemm(g, a, b, onto == Onto::old ? c.inout<T>(m * n) : c.out<T>(m * n), bias);
+        });
+      }
     }
   }
 }
 
-TEST(Kernel, GemmOfRowsThatAliasInTheCache) {
-  // Also deeper than the blocks that are copied at a time, and with the few rows of a decoder's
-  // step.
+TEST(Kernel, Gemm) {
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                                {1, 17, 9},
+                                {1, 1000, 65},
+                                {2, 3, 5},
+                                {7, 7, 7},
+                                {64, 64, 64},
+                                {65, 63, 1},
+                                {257, 31, 17},
+                                {31, 300, 40},
+                                {300, 257, 64},
+                                {16, 1024, 256}}) {
+    // Rows wider than what is multiplied, as a head of [B, T, H, D] has.
+    check_gemm(m, n, k, 0, 0, 0.5f, 1);
+  }
+}
+
+TEST(Kernel, GemmOfMoreThanOneBlock) {
+  // Deeper than a block, with rows a power of two apart, cut by rows, columns and depth, and with
+  // the few rows of a decoder's step.
   for (const auto& [m, n, k, ld] : {std::array<int64_t, 4>{512, 256, 70, 512},
                                     {65, 512, 3, 512},
                                     {256, 64, 129, 512},
-                                    {128, 128, 600, 640},
+                                    {70, 64, 1024, 1024},
+                                    {5, 300, 1030, 1100},
                                     {130, 300, 513, 640},
                                     {260, 70, 1000, 1024}}) {
-    for (int which = 0; which < 8; ++which) {
-      const bool ta = which & 1, tb = which & 2;
-      const float beta = which & 4 ? 0.5f : 0.0f;
-      SCOPED_TRACE(say(m, "x", n, "x", k, " ", ta, tb, " beta ", beta));
-      check_against_twin([=, m = m, n = n, k = k, ld = ld]<class T>(Call& c, T) {
-        const kernel::Gemm g{.transpose_a = ta,
-                             .transpose_b = tb,
-                             .m = m,
-                             .n = n,
-                             .k = k,
-                             .lda = ld,
-                             .ldb = ld,
-                             .ldc = n,
-                             .beta = beta};
-        const T *a = c.in<T>(ld * (ta ? k : m)), *b = c.in<T>(ld * (tb ? n : k));
-        kernel::gemm(g, a, b, beta == 0 ? c.out<T>(m * n) : c.inout<T>(m * n));
+    check_gemm(m, n, k, ld, ld, 1, 0.5f);
+  }
+}
+
+TEST(Kernel, GemmWithoutDepthKeepsWhatItAddsTo) {
+  for (int64_t m : {3, 300}) {
+    std::vector<float> c(m * 5, 2), bias{1, 2, 3, 4, 5};
+    kernel::Gemm g{.m = m, .n = 5, .k = 0, .lda = 1, .ldb = 5, .ldc = 5, .beta = 1};
+    kernel::gemm(g, nullptr, nullptr, c.data());
+    EXPECT_EQ(c, std::vector<float>(m * 5, 2));
+    g.beta = 0;
+    kernel::gemm(g, nullptr, nullptr, c.data(), bias.data());
+    EXPECT_EQ(std::vector<float>(c.end() - 5, c.end()), bias);
+  }
+}
+
+TEST(Kernel, GemmSerialIsTheSameProduct) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{3, 40, 30}, {32, 65, 64}, {200, 130, 300}, {300, 33, 600}}) {
+    for (bool ta : {false, true}) {
+      check_against_twin([=, m = m, n = n, k = k]<class T>(Call& c, T) {
+        kernel::gemm_serial(
+            {.transpose_a = ta, .m = m, .n = n, .k = k, .lda = ta ? m : k, .ldb = n, .ldc = n},
+            c.in<T>(m * k), c.in<T>(k * n), c.out<T>(m * n));
       });
     }
   }
 }
 
 TEST(Kernel, GemmBatch) {
-  for (const auto& [count, m, n, k] :
-       {std::array<int64_t, 4>{1, 5, 6, 7}, {9, 3, 4, 5}, {33, 1, 7, 3}, {4, 300, 70, 20}}) {
+  for (const auto& [count, m, n, k] : {std::array<int64_t, 4>{1, 5, 6, 7},
+                                       {9, 3, 4, 5},
+                                       {33, 1, 7, 3},
+                                       {4, 300, 70, 20},
+                                       {2, 300, 300, 300}}) {
     check_against_twin([=, count = count, m = m, n = n, k = k]<class T>(Call& c, T) {
       std::vector<int64_t> at_a, at_b, at_c;
       for (int64_t i = 0; i < count; ++i) {

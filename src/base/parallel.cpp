@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -23,8 +22,8 @@ namespace {
 
 thread_local bool inside_body = false;
 
-// Workers look for the next job this long before they sleep: long enough to bridge the gap between
-// two ops of one training step, short enough not to steal a core from a neighbour.
+// Whoever waits looks this long before sleeping: long enough to bridge the gap between two ops of
+// one training step, short enough not to steal a core from a neighbour.
 constexpr auto spin_time = std::chrono::microseconds(30);
 
 struct Job {
@@ -51,18 +50,30 @@ struct Job {
   }
 };
 
+// Waits until `ready` of the value, first by looking and then asleep; returns the value.
+template <class T, class Ready>
+T wait_for(const std::atomic<T>& value, Ready ready) {
+  T now = value.load();
+  const auto give_up = std::chrono::steady_clock::now() + spin_time;
+  while (!ready(now) && std::chrono::steady_clock::now() < give_up) now = value.load();
+  while (!ready(now)) {
+    value.wait(now);
+    now = value.load();
+  }
+  return now;
+}
+
+// A job is handed over without a lock: a worker counts itself in before it looks for the job, and
+// the caller takes the job away before it looks whether anybody is in. Whatever the order, either
+// the worker finds nothing or the caller waits for it.
 class Pool {
  public:
   explicit Pool(int workers) {
     for (int i = 0; i < workers; ++i) workers_.emplace_back([this] { work(); });
   }
   ~Pool() {
-    {
-      std::lock_guard lock(mutex_);
-      stop_ = true;
-      epoch_.fetch_add(1);
-    }
-    wake_.notify_all();
+    stop_ = true;
+    announce();
     for (auto& worker : workers_) worker.join();
   }
 
@@ -70,50 +81,37 @@ class Pool {
   bool run(Job& job) {
     std::unique_lock turn(turn_, std::try_to_lock);
     if (!turn) return false;
-    {
-      std::lock_guard lock(mutex_);
-      job_ = &job;
-      epoch_.fetch_add(1);
-    }
-    wake_.notify_all();
+    job_ = &job;
+    announce();
     job.run_chunks();
-    std::unique_lock lock(mutex_);
-    job_ =
-        nullptr;  // a worker that wakes from now on finds nothing: the caller need not wait for it
-    done_.wait(lock, [this] { return inside_ == 0; });
+    job_ = nullptr;  // a worker that wakes from now on finds nothing
+    wait_for(inside_, [](int count) { return count == 0; });
     return true;
   }
 
  private:
+  void announce() {
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+  }
+
   void work() {
-    uint64_t seen = 0;
+    uint32_t seen = 0;
     for (;;) {
-      const auto give_up = std::chrono::steady_clock::now() + spin_time;
-      while (epoch_.load(std::memory_order_relaxed) == seen &&
-             std::chrono::steady_clock::now() < give_up) {
-      }
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return epoch_.load(std::memory_order_relaxed) != seen; });
-      seen = epoch_.load(std::memory_order_relaxed);
+      seen = wait_for(epoch_, [seen](uint32_t epoch) { return epoch != seen; });
       if (stop_) return;
-      Job* job = job_;
-      if (!job) continue;
-      ++inside_;
-      lock.unlock();
-      job->run_chunks();
-      lock.lock();
-      if (--inside_ == 0) done_.notify_one();
+      inside_.fetch_add(1);
+      if (Job* job = job_) job->run_chunks();
+      if (inside_.fetch_sub(1) == 1) inside_.notify_one();
     }
   }
 
   std::vector<std::thread> workers_;
   std::mutex turn_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable wake_, done_;
-  std::atomic<uint64_t> epoch_{0};
-  Job* job_ = nullptr;
-  int inside_ = 0;
-  bool stop_ = false;
+  std::atomic<uint32_t> epoch_{0};  // jobs so far, modulo 2^32: what a futex can wait for
+  std::atomic<Job*> job_{nullptr};
+  std::atomic<int> inside_{0};  // workers that may be using job_
+  std::atomic<bool> stop_{false};
 };
 
 int usable_cpus() {

@@ -1,5 +1,5 @@
 // Windows are gathered into the rows of a matrix, a few hundred at a time so that they stay in
-// cache, and multiplied by the weights with sgemm. oneDNN's own convolution is no faster on this
+// cache, and multiplied by the packed weights. oneDNN's own convolution is no faster on this
 // layout (bench/conv_bench compares them), and would need a cache of primitives, weights reordered
 // at every step, and a cut of its own to use two threads on one image.
 #include "fovea/kernel/conv.h"
@@ -79,30 +79,41 @@ struct Matrices {
   bool transposed;
 };
 
+// The product of one group's windows with its weights.
+Gemm window_product(const Walk& walk, int64_t groups, bool transposed) {
+  const int64_t in = walk.source_channels / groups, out = walk.target_channels / groups;
+  const int64_t depth = walk.taps() * in;
+  return {.transpose_b = transposed,
+          .m = 0,
+          .n = out,
+          .k = depth,
+          .lda = depth,
+          .ldb = transposed ? depth : out,
+          .ldc = walk.target_channels};
+}
+
 // target = gathered source x weights, for the places that the walk visits; others are not touched.
+// `room` is for the packed weights.
 void multiply(const Walk& walk, int64_t groups, const Matrices& weights, const float* source,
-              const float* bias, float* target) {
+              const float* bias, float* target, float* room) {
   const int64_t in = walk.source_channels / groups, out = walk.target_channels / groups;
   const int64_t depth = walk.taps() * in, channels = walk.target_channels;
   const int64_t rows = rows_at_once(depth, channels);
+  const Gemm whole = window_product(walk, groups, weights.transposed);
+  const int64_t packed = packed_size(whole);
+  for (int64_t group = 0; group < groups; ++group) {
+    pack(whole, weights.data + group * depth * out, room + group * packed);
+  }
   parallel_for(walk.positions(), rows, [&](int64_t begin, int64_t end) {
     const int64_t count = end - begin;
     float* windows = chunk_memory(rows * (depth + channels));
     float* part = walk.in_order() ? target + begin * channels : windows + rows * depth;
-    if (bias) {
-      for (int64_t r = 0; r < count; ++r) std::copy_n(bias, channels, part + r * channels);
-    }
+    Gemm product = whole;
+    product.m = count;
     for (int64_t group = 0; group < groups; ++group) {
       gather(walk, {group * in, in}, source, begin, end, windows);
-      gemm_serial({.transpose_b = weights.transposed,
-                   .m = count,
-                   .n = out,
-                   .k = depth,
-                   .lda = depth,
-                   .ldb = weights.transposed ? depth : out,
-                   .ldc = channels,
-                   .beta = bias ? 1.0f : 0.0f},
-                  windows, weights.data + group * depth * out, part + group * out);
+      gemm_packed(product, windows, room + group * packed, part + group * out,
+                  bias ? bias + group * out : nullptr);
     }
     if (walk.in_order()) return;
     each_row(walk, begin, end, [&](const WalkRow& at, int64_t p) {
@@ -127,6 +138,8 @@ void pack_for_input_gradient(const Conv& c, const Walk& walk, const float* w, fl
     }
   }
 }
+
+int64_t whole_lines(int64_t elements) { return (elements + 15) / 16 * 16; }
 
 bool is_depthwise(const Conv& c) { return c.groups > 1 && c.groups == c.in && c.groups == c.out; }
 
@@ -153,14 +166,20 @@ void transpose(float* to, const float* from, int64_t rows, int64_t cols) {
 }  // namespace
 
 int64_t conv_room(const Conv& c, ConvPass pass) {
-  if (pass == ConvPass::forward) return is_depthwise(c) ? c.weights() : 0;
-  if (pass == ConvPass::grad_input) return c.weights();
-  return (parts_of(c) + (is_depthwise(c) ? 1 : 0)) * c.weights();
+  if (pass == ConvPass::grad_weight) return (parts_of(c) + (is_depthwise(c) ? 1 : 0)) * c.weights();
+  if (is_depthwise(c)) return c.weights();
+  const Walk walk = forward_walk(c);
+  if (pass == ConvPass::forward)
+    return c.groups * packed_size(window_product(walk, c.groups, true));
+  // No phase of the gradient has more taps than the kernel.
+  const Gemm most{
+      .m = 0, .n = c.in / c.groups, .k = c.taps() * c.out / c.groups, .lda = 0, .ldb = 0, .ldc = 0};
+  return whole_lines(c.weights()) + c.groups * packed_size(most);
 }
 
 void conv(const Conv& c, float* y, const float* x, const float* w, const float* bias, float* room) {
   const Walk walk = forward_walk(c);
-  if (!is_depthwise(c)) return multiply(walk, c.groups, {w, true}, x, bias, y);
+  if (!is_depthwise(c)) return multiply(walk, c.groups, {w, true}, x, bias, y, room);
   transpose(room, w, c.out, c.taps());
   depthwise(walk, room, x, bias, y);
 }
@@ -174,7 +193,7 @@ void conv_grad_input(const Conv& c, float* dx, const float* dy, const float* w, 
         depthwise(walk, room, dy, nullptr, dx);
       } else {
         pack_for_input_gradient(c, walk, w, room);
-        multiply(walk, c.groups, {room, false}, dy, nullptr, dx);
+        multiply(walk, c.groups, {room, false}, dy, nullptr, dx, room + whole_lines(c.weights()));
       }
     }
   }

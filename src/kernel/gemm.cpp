@@ -1,21 +1,18 @@
-// oneDNN's sgemm on one thread, cut into tasks here. oneDNN's own threading gave other bits with
-// other thread counts for single rows, and its pool would be a second one beside ours.
+// Matrix products on the register block that attention runs on. Why not oneDNN's sgemm: it copies
+// what it multiplies on every call, reads transposed matrices at two thirds of its speed, and takes
+// no bias; products of a Transformer's sizes ran at 0.7 to 0.95 of its own best.
 #include "fovea/kernel/gemm.h"
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include <algorithm>
-#include <vector>
 
 #include "fovea/base/parallel.h"
-#include "fovea/kernel/index.h"
-#include "fovea/kernel/one_thread.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fovea/kernel/gemm.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/gemm-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -67,144 +64,171 @@ void single_row(const Gemm& g, const float* a, const float* b, float* c) {
   naive::gemm(g, a, b, c);
 }
 
+// What runs tasks: all threads, or the calling one.
+struct Together {
+  template <class Body>
+  void operator()(int64_t tasks, const Body& body) const {
+    parallel_for(tasks, 1, [&](int64_t task, int64_t) { body(task); });
+  }
+};
+struct Alone {
+  template <class Body>
+  void operator()(int64_t tasks, const Body& body) const {
+    for (int64_t task = 0; task < tasks; ++task) body(task);
+  }
+};
+
+// A row or a few at a time, each against the same columns while they are in the cache.
+template <class Run>
+void few_rows(const Run& run, const Gemm& g, const float* a, const float* b, float* c) {
+  const int64_t columns = std::max<int64_t>(64, (16 << 10) / std::max<int64_t>(1, g.k) / 16 * 16);
+  run((g.n + columns - 1) / columns, [&](int64_t task) {
+    const int64_t column = task * columns;
+    Gemm one = g;
+    one.m = 1;
+    one.n = std::min(columns, g.n - column);
+    for (int64_t row = 0; row < g.m; ++row) {
+      single_row(one, a + (g.transpose_a ? row : row * g.lda),
+                 b + (g.transpose_b ? column * g.ldb : column), c + row * g.ldc + column);
+    }
+  });
+}
+
+template <class Run>
+void transposed(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
+  const GemmCut cut = cut_transposed(g);
+  const int64_t aside = (cut.depth - 1) * g.m * g.n;
+  Scratch scratch(Scratch::bytes<float>(aside), Scratch::product_call);
+  float* sums = scratch.take<float>(aside);
+  run(cut.tasks(), [&](int64_t task) {
+    const int64_t slice = task % cut.depth, tile = task / cut.depth;
+    const Share rows = share_of(g.m, strip, tile / cut.columns, cut.rows);
+    const Share columns = share_of(g.n, panel, tile % cut.columns, cut.columns);
+    const Share depth = share_of(g.k, 1, slice, cut.depth);
+    const GemmPart part{rows.begin,    rows.end - rows.begin,
+                        columns.begin, columns.end - columns.begin,
+                        depth.begin,   depth.end - depth.begin};
+    const Target whole = slice == 0 ? t : Target{sums + (slice - 1) * g.m * g.n, g.n, nullptr, 0};
+    multiply_transposed(g, part, a, b, whole.at(part.row, part.column));
+  });
+  if (cut.depth == 1) return;
+  constexpr int64_t at_once = 16;
+  run((g.m + at_once - 1) / at_once, [&](int64_t task) {
+    for (int64_t row = task * at_once; row < std::min(g.m, (task + 1) * at_once); ++row) {
+      float* y = t.c + row * t.ldc;
+      for (int64_t slice = 0; slice + 1 < cut.depth; ++slice) {
+        map2(AddScaled{1}, y, y, sums + (slice * g.m + row) * g.n, g.n);
+      }
+    }
+  });
+}
+
+// Few rows: tasks are columns, and each packs its own of B.
+template <class Run>
+void by_columns(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
+  const int64_t tasks = std::min(tasks_wanted(g), (g.n + panel - 1) / panel);
+  run(tasks,
+      [&](int64_t task) { multiply_columns(g, share_of(g.n, panel, task, tasks), a, b, t); });
+}
+
+// Many rows: all of B is packed first.
+template <class Run>
+void by_rows(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
+  Scratch scratch(Scratch::bytes<float>(packed_elements(g)), Scratch::product_call);
+  float* packed = scratch.take<float>(packed_elements(g));
+  pack_all(run, g, b, packed);
+  // Rows of A that fit into half of a second-level cache.
+  const int64_t most = std::max<int64_t>(strip, (64 << 10) / depth_block(g.k, 512));
+  const int64_t tasks = std::max((g.m + most - 1) / most, std::min(tasks_wanted(g), g.m / 48));
+  run(tasks,
+      [&](int64_t task) { multiply_packed(g, share_of(g.m, strip, task, tasks), a, packed, t); });
+}
+
+// What the sums start from. A beta other than 0 and 1 is applied to C here.
+Target start(const Gemm& g, float* c, const float* bias) {
+  if (bias) return {c, g.ldc, bias, 0};
+  if (g.beta == 0) return {c, g.ldc, nullptr, 0};
+  for (int64_t row = 0; g.beta != 1 && row < g.m; ++row) {
+    map1(TimesScalar{g.beta}, c + row * g.ldc, c + row * g.ldc, g.n);
+  }
+  return {c, g.ldc, c, g.ldc};
+}
+
+template <class Run>
+void product(const Run& run, Gemm g, const float* a, const float* b, float* c, const float* bias) {
+  if (g.m == 0 || g.n == 0) return;
+  if (bias && (g.m <= 4 || g.k == 0)) {
+    for (int64_t row = 0; row < g.m; ++row) std::copy_n(bias, g.n, c + row * g.ldc);
+    g.beta = 1;
+    bias = nullptr;
+  }
+  if (g.k == 0) return naive::gemm(g, a, b, c);
+  if (g.m <= 4) return few_rows(run, g, a, b, c);
+  const Target t = start(g, c, bias);
+  if (g.transpose_a) return transposed(run, g, a, b, t);
+  g.m <= 192 ? by_columns(run, g, a, b, t) : by_rows(run, g, a, b, t);
+}
+
+void product_together(const Gemm& g, const float* a, const float* b, float* c, const float* bias) {
+  product(Together{}, g, a, b, c, bias);
+}
+void product_alone(const Gemm& g, const float* a, const float* b, float* c) {
+  product(Alone{}, g, a, b, c, nullptr);
+}
+
+int64_t elements_of_packed(const Gemm& g) { return packed_elements(g); }
+void pack_together(const Gemm& g, const float* b, float* to) { pack_all(Together{}, g, b, to); }
+void product_of_packed(const Gemm& g, const float* a, const float* packed, float* c,
+                       const float* bias) {
+  if (g.k == 0) return naive::gemm<float>(g, a, packed, c, bias);
+  multiply_packed(g, {0, g.m}, a, packed, start(g, c, bias));
+}
+
 }  // namespace fovea::kernel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace fovea::kernel {
 
-HWY_EXPORT(single_row);
+HWY_EXPORT(product_together);
+HWY_EXPORT(product_alone);
+HWY_EXPORT(elements_of_packed);
+HWY_EXPORT(pack_together);
+HWY_EXPORT(product_of_packed);
 
-namespace {
-
-// A part of C: rows [row, row + rows), columns [column, column + columns).
-struct Tile {
-  int64_t row, rows, column, columns;
-};
-
-void gemm_tile(const Gemm& g, const Tile& t, const float* a, const float* b, float* c) {
-  Gemm part = g;
-  part.m = t.rows;
-  part.n = t.columns;
-  gemm_serial(part, a + (g.transpose_a ? t.row : t.row * g.lda),
-              b + (g.transpose_b ? t.column * g.ldb : t.column), c + t.row * g.ldc + t.column);
+void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias) {
+  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, bias);
 }
-
-// How C is cut: tasks of at least a few hundred thousand multiplications, and not so small that
-// packing the other operand again for every task costs much.
-struct Cut {
-  int64_t rows, columns;
-};
-
-Cut cut_of(const Gemm& g) {
-  constexpr int64_t least = 256 << 10;
-  if (g.m == 1) return {1, std::max<int64_t>(64, least / 16 / std::max<int64_t>(1, g.k) / 16 * 16)};
-  const int64_t rows_needed = (least + g.n * g.k - 1) / std::max<int64_t>(1, g.n * g.k);
-  const int64_t columns_needed = (least + g.m * g.k - 1) / std::max<int64_t>(1, g.m * g.k);
-  // The output layer of a large vocabulary: its weights, not the rows, are what is worth packing
-  // once.
-  if (g.m >= 64 && g.n >= 2048 && g.n > 2 * g.m) {
-    return {g.m, std::max<int64_t>((columns_needed + 15) / 16 * 16, 512)};
-  }
-  // Few rows, as in a decoder's step, would make one task or three.
-  const bool few = g.m <= 128 || (g.m > 256 && g.m <= 384);
-  if (g.m >= 64 && few && g.n >= 256) {
-    return {g.m, std::clamp<int64_t>((columns_needed + 15) / 16 * 16, 128, 256)};
-  }
-  if (g.m >= 64 || g.n < 128) {
-    return {std::clamp<int64_t>(rows_needed, g.m >= 64 && few ? 64 : 128, 256), g.n};
-  }
-  return {g.m, std::clamp<int64_t>((columns_needed + 15) / 16 * 16, 64, 256)};
-}
-
-// Rows a multiple of 512 bytes apart fall into the same few cache sets, and a matrix that sgemm
-// reads down its columns (A transposed, B not; also a long B transposed) then runs at two thirds of
-// its speed or less. Large products go through a copy whose rows are an odd number of cache lines
-// apart; `room` keeps its memory for the next call.
-int64_t spread_stride(int64_t cols) {
-  return cols + 16 - cols % 16 + (cols / 16 % 2 == 0 ? 0 : 16);
-}
-
-const float* spread_rows(const float* x, int64_t rows, int64_t cols, int64_t& ld,
-                         std::vector<float>& room) {
-  const int64_t wide = spread_stride(cols);
-  if (static_cast<int64_t>(room.size()) < rows * wide) room.resize(rows * wide);
-  strided_copy({2, {rows, cols}, {wide, 1}, {ld, 1}}, room.data(), x);
-  ld = wide;
-  return room.data();
-}
-
-bool crowded(int64_t ld) { return ld % 128 == 0; }
-
-// A tile of C = A^T B, where both are tall: a gradient of weights, summed over rows. The copies are
-// made block by block, so that they are still in the cache when they are multiplied.
-void tall_tile(const Gemm& g, const Tile& t, const float* a, const float* b, float* c) {
-  constexpr int64_t block = 256;
-  static thread_local std::vector<float> room_a, room_b;
-  for (int64_t k = 0; k < g.k; k += block) {
-    Gemm part = g;
-    part.m = t.rows;
-    part.n = t.columns;
-    part.k = std::min(block, g.k - k);
-    if (k > 0) part.beta = 1;
-    const float* pa = spread_rows(a + k * g.lda + t.row, part.k, t.rows, part.lda, room_a);
-    const float* pb = spread_rows(b + k * g.ldb + t.column, part.k, t.columns, part.ldb, room_b);
-    gemm_serial(part, pa, pb, c + t.row * g.ldc + t.column);
-  }
-}
-
-}  // namespace
 
 void gemm_serial(const Gemm& g, const float* a, const float* b, float* c) {
-  if (g.m == 0 || g.n == 0) return;
-  if (g.k == 0) return naive::gemm(g, a, b, c);
-  if (g.m == 1) return HWY_DYNAMIC_DISPATCH(single_row)(g, a, b, c);
-  OneThread one_thread;
-  dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, g.alpha, a, g.lda,
-             b, g.ldb, g.beta, c, g.ldc);
+  HWY_DYNAMIC_DISPATCH(product_alone)(g, a, b, c);
 }
 
-void gemm(const Gemm& given, const float* a, const float* b, float* c) {
-  Gemm g = given;
-  if (g.m == 0 || g.n == 0) return;
-  const bool tall = g.transpose_a && !g.transpose_b && g.m >= 64 && g.n >= 64 && g.k >= 64 &&
-                    (crowded(g.lda) || crowded(g.ldb));
-  static thread_local std::vector<float> room;
-  if (!tall && g.m >= 64) {
-    if (!g.transpose_b && crowded(g.ldb)) b = spread_rows(b, g.k, g.n, g.ldb, room);
-    if (g.transpose_b && g.ldb % 1024 == 0 && g.m >= 256) b = spread_rows(b, g.n, g.k, g.ldb, room);
-  }
-  const Cut cut = cut_of(g);
-  const int64_t across = (g.n + cut.columns - 1) / cut.columns;
-  const int64_t tasks = (g.m + cut.rows - 1) / cut.rows * across;
-  parallel_for(tasks, 1, [&](int64_t task, int64_t) {
-    const int64_t row = task / across * cut.rows, column = task % across * cut.columns;
-    const Tile tile{row, std::min(cut.rows, g.m - row), column,
-                    std::min(cut.columns, g.n - column)};
-    tall ? tall_tile(g, tile, a, b, c) : gemm_tile(g, tile, a, b, c);
-  });
+int64_t packed_size(const Gemm& g) { return HWY_DYNAMIC_DISPATCH(elements_of_packed)(g); }
+
+void pack(const Gemm& g, const float* b, float* to) {
+  HWY_DYNAMIC_DISPATCH(pack_together)(g, b, to);
+}
+
+void gemm_packed(const Gemm& g, const float* a, const float* packed, float* c, const float* bias) {
+  HWY_DYNAMIC_DISPATCH(product_of_packed)(g, a, packed, c, bias);
 }
 
 void gemm_batch(const Gemm& g, const GemmBatch& batch, const float* a, const float* b, float* c) {
-  if (g.m == 0 || g.n == 0) return;
-  if (batch.count == 1) return gemm(g, a + *batch.at_a, b + *batch.at_b, c + *batch.at_c);
   // Large products are cut as one alone would be; of small ones a task takes several.
-  const Cut cut = cut_of(g);
-  const int64_t across = (g.n + cut.columns - 1) / cut.columns;
-  const int64_t tiles = (g.m + cut.rows - 1) / cut.rows * across;
-  const int64_t work = std::max<int64_t>(1, g.m * g.n * g.k / tiles);
-  parallel_for(
-      batch.count * tiles, std::max<int64_t>(1, (256 << 10) / work),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t task = begin; task < end; ++task) {
-          const int64_t i = task / tiles, tile = task % tiles;
-          const int64_t row = tile / across * cut.rows;
-          const int64_t column = tile % across * cut.columns;
-          gemm_tile(
-              g, {row, std::min(cut.rows, g.m - row), column, std::min(cut.columns, g.n - column)},
-              a + batch.at_a[i], b + batch.at_b[i], c + batch.at_c[i]);
-        }
-      });
+  if (tasks_wanted(g) == 16 || batch.count == 1) {
+    for (int64_t i = 0; i < batch.count; ++i) {
+      gemm(g, a + batch.at_a[i], b + batch.at_b[i], c + batch.at_c[i]);
+    }
+    return;
+  }
+  const int64_t work = std::max<int64_t>(1, g.m * g.n * g.k);
+  parallel_for(batch.count, std::max<int64_t>(1, (256 << 10) / work),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   gemm_serial(g, a + batch.at_a[i], b + batch.at_b[i], c + batch.at_c[i]);
+                 }
+               });
 }
 
 void gemm_batch(const Gemm& g, const GemmBatch& batch, const double* a, const double* b,

@@ -10,10 +10,9 @@ namespace fovea::kernel {
 using naive::Gemm;
 
 // The cut into tasks depends on the sizes alone: same bits with any number of threads.
-void gemm(const Gemm& g, const float* a, const float* b, float* c);
-inline void gemm(const Gemm& g, const double* a, const double* b, double* c) {
-  naive::gemm(g, a, b, c);
-}
+// With beta = 0 a bias of n elements may be added to every row.
+void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias = nullptr);
+using naive::gemm;
 
 // `count` products of equal sizes; matrix i of A starts at a + at(i).a, and so on.
 struct GemmBatch {
@@ -30,5 +29,13 @@ void gemm_serial(const Gemm& g, const float* a, const float* b, float* c);
 inline void gemm_serial(const Gemm& g, const double* a, const double* b, double* c) {
   naive::gemm(g, a, b, c);
 }
+
+// One B for many products: pack() lays alpha op(B) out as they read it, in packed_size() elements
+// from an address that is a multiple of 64, and gemm_packed() multiplies on the calling thread. A
+// is not transposed.
+int64_t packed_size(const Gemm& g);
+void pack(const Gemm& g, const float* b, float* to);
+void gemm_packed(const Gemm& g, const float* a, const float* packed, float* c,
+                 const float* bias = nullptr);
 
 }  // namespace fovea::kernel

@@ -3,8 +3,11 @@
 #include <oneapi/dnnl/dnnl.h>
 
 #include "fovea/base/parallel.h"
-#include "fovea/kernel/one_thread.h"
 #include "fovea/kernel/reduce.h"
+
+// oneDNN takes its thread count from OpenMP. Declared here because <omp.h> comes with the compiler,
+// and clang's would bring a second runtime.
+extern "C" void omp_set_num_threads(int);
 
 namespace fovea::kernel {
 

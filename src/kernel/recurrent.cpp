@@ -5,13 +5,11 @@
 
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/gemm.h"
-#include "fovea/kernel/index.h"
 #include "fovea/kernel/recurrent_cell.h"
 
 namespace fovea::kernel {
 namespace {
 
-using naive::odd_lines;
 using naive::row_at;
 
 // Sequences in a group. Few make slow products with the weights, which every step reads whole; many
@@ -20,13 +18,34 @@ int64_t group_of(int64_t B) {
   return std::max(std::clamp<int64_t>((B + 1) / 2, 4, 16), std::min<int64_t>((B + 3) / 4, 64));
 }
 
-// Below this many steps, a copy of the weights costs more than it saves.
-constexpr int64_t long_enough = 8;
+// Rows in all steps below which packing the weights costs more than it saves.
+constexpr int64_t rows_worth_packing = 8;
 
-// Where the copy of the weights ends.
+// The product of each step: with W_hidden^T forwards, with W_hidden backwards. Its rows are the
+// sequences that still run.
+Gemm forward_product(const Recurrence& r) {
+  return {.transpose_b = true,
+          .m = 0,
+          .n = gates_of(r.cell) * r.H,
+          .k = r.H,
+          .lda = r.H,
+          .ldb = r.H,
+          .ldc = r.stride()};
+}
+Gemm backward_product(const Recurrence& r) {
+  return {.m = 0,
+          .n = r.H,
+          .k = gates_of(r.cell) * r.H,
+          .lda = r.stride(),
+          .ldb = r.H,
+          .ldc = r.H,
+          .beta = 1};
+}
+
+// Where the packed weights end, on a cache line of its own.
 int64_t weights_size(const Recurrence& r) {
-  const int64_t G = gates_of(r.cell) * r.H;
-  return std::max(r.H * r.stride(), G * odd_lines(r.H));
+  const int64_t most = std::max(packed_size(forward_product(r)), packed_size(backward_product(r)));
+  return (most + 15) / 16 * 16;
 }
 
 void copy_row(float* to, const float* from, int64_t n) { std::memcpy(to, from, n * sizeof(float)); }
@@ -56,47 +75,40 @@ struct Group {
   }
 };
 
-// The matrix B of the products in each step: W_hidden^T forwards, W_hidden backwards.
-struct Weights {
-  const float* data;
-  bool transposed;
-  int64_t ld;
+// The steps' products with their weights, packed when they are many.
+class StepProduct {
+ public:
+  StepProduct(const Recurrence& r, const Gemm& product, const float* w, float* workspace)
+      : product_(product), w_(w) {
+    if (r.B == 0 || r.B * r.length(r.order[0]) < rows_worth_packing) return;
+    pack(product, w, workspace);
+    packed_ = workspace;
+  }
+  void operator()(int64_t rows, const float* a, float* c) const {
+    Gemm g = product_;
+    g.m = rows;
+    packed_ ? gemm_packed(g, a, packed_, c) : gemm_serial(g, a, w_, c);
+  }
+
+ private:
+  Gemm product_;
+  const float* w_;
+  const float* packed_ = nullptr;
 };
 
-// Row by row as the product reads it, and with rows an odd number of lines apart, it is up to twice
-// as fast.
-Weights forward_weights(const Recurrence& r, const float* w, float* workspace) {
-  const int64_t H = r.H, G = gates_of(r.cell) * H;
-  if (r.B == 0 || r.length(r.order[0]) < long_enough) return {w, true, H};
-  strided_copy({2, {H, G}, {r.stride(), 1}, {1, H}}, workspace, w);
-  return {workspace, false, r.stride()};
-}
-
-Weights backward_weights(const Recurrence& r, const float* w, float* workspace) {
-  const int64_t H = r.H, G = gates_of(r.cell) * H, ld = odd_lines(H);
-  if (r.B == 0 || r.length(r.order[0]) < long_enough) return {w, false, H};
-  strided_copy({2, {G, H}, {ld, 1}, {H, 1}}, workspace, w);
-  return {workspace, false, ld};
-}
-
-void forward_group(const Group& group, const RecurrentForward<float>& f, const Weights& w) {
+void forward_group(const Group& group, const RecurrentForward<float>& f,
+                   const StepProduct& product) {
   const Recurrence& r = group.r;
   const int64_t H = r.H, steps = group.longest();
   const bool lstm = r.cell == Cell::lstm;
   for (int64_t i = 0; i < group.count; ++i) {
     copy_row(group.h + i * H, f.h0 + group.sequence(i) * H, H);
   }
-  Gemm product{.transpose_b = w.transposed,
-               .m = group.count,
-               .n = gates_of(r.cell) * H,
-               .k = H,
-               .lda = H,
-               .ldb = w.ld,
-               .ldc = r.stride()};
+  int64_t rows = group.count;
   for (int64_t t = 0; t < steps; ++t) {
-    product.m = group.running(t, product.m);
-    gemm_serial(product, group.h, w.data, group.hidden);
-    for (int64_t i = 0; i < product.m; ++i) {
+    rows = group.running(t, rows);
+    product(rows, group.h, group.hidden);
+    for (int64_t i = 0; i < rows; ++i) {
       const int64_t b = group.sequence(i), row = r.row(b, t);
       const float* c_before = t > 0 ? row_at(f.kept, r.row(b, t - 1) * H) : row_at(f.c0, b * H);
       cell_step(r.cell,
@@ -114,7 +126,8 @@ void forward_group(const Group& group, const RecurrentForward<float>& f, const W
   }
 }
 
-void backward_group(const Group& group, const RecurrentBackward<float>& g, const Weights& w) {
+void backward_group(const Group& group, const RecurrentBackward<float>& g,
+                    const StepProduct& product) {
   const Recurrence& r = group.r;
   const int64_t H = r.H;
   const bool lstm = r.cell == Cell::lstm;
@@ -123,16 +136,9 @@ void backward_group(const Group& group, const RecurrentBackward<float>& g, const
     copy_row(group.h + i * H, g.dh_last + b * H, H);
     if (lstm) copy_row(group.c + i * H, g.dc_last + b * H, H);
   }
-  Gemm product{.m = group.count,
-               .n = H,
-               .k = gates_of(r.cell) * H,
-               .lda = r.stride(),
-               .ldb = w.ld,
-               .ldc = H,
-               .beta = 1};
   for (int64_t t = group.longest() - 1; t >= 0; --t) {
-    product.m = group.running(t, group.count);
-    for (int64_t i = 0; i < product.m; ++i) {
+    const int64_t rows = group.running(t, group.count);
+    for (int64_t i = 0; i < rows; ++i) {
       const int64_t b = group.sequence(i), row = r.row(b, t);
       const int64_t before = t > 0 ? r.row(b, t - 1) : 0;
       const float* h_before = t > 0 ? g.y + before * H : g.h0 + b * H;
@@ -144,7 +150,7 @@ void backward_group(const Group& group, const RecurrentBackward<float>& g, const
                      H);
       if (g.h_before) copy_row(g.h_before + row * H, h_before, H);
     }
-    if (t > 0 || g.dh0) gemm_serial(product, group.hidden, w.data, group.h);
+    if (t > 0 || g.dh0) product(rows, group.hidden, group.h);
   }
   for (int64_t i = 0; i < group.count; ++i) {
     const int64_t b = group.sequence(i);
@@ -160,16 +166,16 @@ int64_t recurrent_workspace(const Recurrence& r) {
 }
 
 void recurrent_forward(const Recurrence& r, const RecurrentForward<float>& f, float* workspace) {
-  const Weights w = forward_weights(r, f.w_hidden, workspace);
+  const StepProduct product(r, forward_product(r), f.w_hidden, workspace);
   parallel_for(r.B, group_of(r.B), [&](int64_t begin, int64_t end) {
-    forward_group(Group(r, begin, end, workspace), f, w);
+    forward_group(Group(r, begin, end, workspace), f, product);
   });
 }
 
 void recurrent_backward(const Recurrence& r, const RecurrentBackward<float>& g, float* workspace) {
-  const Weights w = backward_weights(r, g.w_hidden, workspace);
+  const StepProduct product(r, backward_product(r), g.w_hidden, workspace);
   parallel_for(r.B, group_of(r.B), [&](int64_t begin, int64_t end) {
-    backward_group(Group(r, begin, end, workspace), g, w);
+    backward_group(Group(r, begin, end, workspace), g, product);
   });
 }
 

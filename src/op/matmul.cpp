@@ -127,20 +127,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   const int64_t rows = x.shape().product(0, x.rank() - 1), in = weight.dim(1), out = weight.dim(0);
   Tensor y(shape, x.dtype());
   with_real(y.dtype(), [&]<class T>(T) {
-    T* to = y.write<T>().data();
-    // Starting from the bias saves a pass over y.
-    if (!bias.empty()) {
-      kernel::strided_copy({2, {rows, out}, {out, 1}, {0, 1}}, to, bias.read<T>().data());
-    }
-    kernel::gemm({.transpose_b = true,
-                  .m = rows,
-                  .n = out,
-                  .k = in,
-                  .lda = in,
-                  .ldb = in,
-                  .ldc = out,
-                  .beta = bias.empty() ? 0.0f : 1.0f},
-                 x.read<T>().data(), weight.read<T>().data(), to);
+    kernel::gemm(
+        {.transpose_b = true, .m = rows, .n = out, .k = in, .lda = in, .ldb = in, .ldc = out},
+        x.read<T>().data(), weight.read<T>().data(), y.write<T>().data(),
+        bias.empty() ? nullptr : bias.read<T>().data());
   });
   return record("linear", {x, weight, bias}, y,
                 [x, weight, rows, in, out](const Tensor& dy, InputGradients& dx) {

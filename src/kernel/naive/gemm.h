@@ -13,7 +13,7 @@ struct Gemm {
 };
 
 template <class T>
-void gemm(const Gemm& g, const T* a, const T* b, T* c) {
+void gemm(const Gemm& g, const T* a, const T* b, T* c, const T* bias = nullptr) {
   for (int64_t i = 0; i < g.m; ++i) {
     for (int64_t j = 0; j < g.n; ++j) {
       T sum = 0;
@@ -22,7 +22,7 @@ void gemm(const Gemm& g, const T* a, const T* b, T* c) {
                b[g.transpose_b ? j * g.ldb + l : l * g.ldb + j];
       }
       T& out = c[i * g.ldc + j];
-      out = T(g.alpha) * sum + (g.beta == 0 ? T(0) : T(g.beta) * out);
+      out = T(g.alpha) * sum + (g.beta == 0 ? T(0) : T(g.beta) * out) + (bias ? bias[j] : T(0));
     }
   }
 }

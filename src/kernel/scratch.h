@@ -11,12 +11,13 @@ namespace fovea::kernel {
 class Scratch {
  public:
   // What a thread uses while it works on a chunk, and what a caller keeps while its chunks run: the
-  // calling thread has both at once.
-  enum Kind { chunk, call };
+  // calling thread has both at once. A chunk of attention may multiply matrices inside, so these
+  // have pieces of their own.
+  enum Kind { chunk, call, product_chunk, product_call };
 
   // Starts a new set of pieces; those of this kind handed out before are void.
   explicit Scratch(int64_t bytes, Kind kind = chunk) {
-    thread_local Block blocks[2];
+    thread_local Block blocks[4];
     Block& block = blocks[kind];
     if (block.bytes < bytes) block.grow(bytes);
     at_ = block.data;
