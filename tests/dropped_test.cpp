@@ -1,4 +1,4 @@
-// Dropout joined with bias, activation and residual, against the same in single steps.
+// Dropout joined with activation and residual, against the same in single steps.
 #include "fovea/op/dropped.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr double p = 0.3;
 Tensor mask_of(const Shape& shape, Dtype dtype, uint64_t seed) {
   Random random(seed);
   Tape tape;
-  return add_dropped(Tensor::zeros(shape, dtype), Tensor::full(shape, 1, dtype), {}, p, &random);
+  return add_dropped(Tensor::zeros(shape, dtype), Tensor::full(shape, 1, dtype), p, &random);
 }
 
 Tensor plain(Unary f, const Tensor& x) {
@@ -49,31 +49,27 @@ TEST(Dropped, EqualsTheSingleSteps) {
     // Wider than a chunk, many chunks, one row, and nothing that vectors divide.
     for (const Shape& shape : {Shape{2, 9001}, Shape{301, 67}, Shape{1, 5}, Shape{3, 2, 7}}) {
       const Tensor x = parameter(random_tensor(shape, 1).to(dtype)),
-                   y = parameter(random_tensor(shape, 2).to(dtype)),
-                   b = parameter(random_tensor({shape[-1]}, 3).to(dtype));
+                   y = parameter(random_tensor(shape, 2).to(dtype));
       const Tensor mask = mask_of(shape, dtype, 5);
-      expect_all_close(
-          results(
-              [](const Tensors& in) {
-                Random random(5);
-                return add_dropped(in[0], in[1], in[2], p, &random);
-              },
-              {x, y, b}),
-          results([&](const Tensors& in) { return in[0] + mask * (in[1] + in[2]); }, {x, y, b}),
-          tolerance);
+      expect_all_close(results(
+                           [](const Tensors& in) {
+                             Random random(5);
+                             return add_dropped(in[0], in[1], p, &random);
+                           },
+                           {x, y}),
+                       results([&](const Tensors& in) { return in[0] + mask * in[1]; }, {x, y}),
+                       tolerance);
       for (const Unary f : {Unary::relu, Unary::gelu, Unary::gelu_tanh}) {
+        expect_all_close(results(
+                             [f](const Tensors& in) {
+                               Random random(5);
+                               return activate_dropped(f, in[0], p, &random);
+                             },
+                             {x}),
+                         results([&](const Tensors& in) { return mask * plain(f, in[0]); }, {x}),
+                         tolerance);
         expect_all_close(
-            results(
-                [f](const Tensors& in) {
-                  Random random(5);
-                  return activate_dropped(f, in[0], in[1], p, &random);
-                },
-                {x, b}),
-            results([&](const Tensors& in) { return mask * plain(f, in[0] + in[1]); }, {x, b}),
-            tolerance);
-        expect_all_close(
-            results([f](const Tensors& in) { return activate_dropped(f, in[0], {}, p, nullptr); },
-                    {x}),
+            results([f](const Tensors& in) { return activate_dropped(f, in[0], p, nullptr); }, {x}),
             results([f](const Tensors& in) { return plain(f, in[0]); }, {x}), tolerance);
       }
     }
@@ -96,13 +92,12 @@ TEST(Dropped, DropsAsOftenAsAskedAndOnlyWhileATapeLives) {
 
   Random random(6);
   const Tensor x = random_tensor({3, 4}, 1);
-  expect_same_bits(add_dropped(x, x, {}, p, &random), x + x);
+  expect_same_bits(add_dropped(x, x, p, &random), x + x);
   EXPECT_EQ(random.state(), Random(6).state());
 }
 
 TEST(Dropped, SameBitsWithAnyNumberOfThreads) {
-  const Tensor x = parameter(random_tensor({500, 96}, 1, -1, 1, Dtype::f32)),
-               b = parameter(random_tensor({96}, 3, -1, 1, Dtype::f32));
+  const Tensor x = parameter(random_tensor({500, 96}, 1, -1, 1, Dtype::f32));
   const int before = threads();
   Tensors first;
   for (const int n : {1, 2, 4}) {
@@ -110,9 +105,9 @@ TEST(Dropped, SameBitsWithAnyNumberOfThreads) {
     const Tensors now = results(
         [](const Tensors& in) {
           Random random(5);
-          return activate_dropped(Unary::gelu, in[0], in[1], p, &random);
+          return activate_dropped(Unary::gelu, in[0], p, &random);
         },
-        {x, b});
+        {x});
     if (first.empty()) first = now;
     for (size_t i = 0; i < now.size(); ++i) expect_same_bits(now[i], first[i]);
   }

@@ -247,6 +247,26 @@ TEST(Kernel, GemmWithoutDepthKeepsWhatItAddsTo) {
   }
 }
 
+TEST(Kernel, GemmWithRowSums) {
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                                {3, 5, 70},
+                                {7, 64, 300},
+                                {65, 1100, 33},
+                                {256, 70, 9},
+                                {128, 128, 1030}}) {
+    for (bool ta : {true, false}) {
+      SCOPED_TRACE(say(m, "x", n, "x", k, " ", ta));
+      check_against_twin([=, m = m, n = n, k = k]<class T>(Call& c, T) {
+        const T *a = c.in<T>(m * k), *b = c.in<T>(k * n);
+        T* to = c.out<T>(m * n);
+        kernel::gemm_with_row_sums(
+            {.transpose_a = ta, .m = m, .n = n, .k = k, .lda = ta ? m : k, .ldb = n, .ldc = n}, a,
+            b, to, c.out<T>(m));
+      });
+    }
+  }
+}
+
 TEST(Kernel, GemmSerialIsTheSameProduct) {
   for (const auto& [m, n, k] :
        {std::array<int64_t, 3>{3, 40, 30}, {32, 65, 64}, {200, 130, 300}, {300, 33, 600}}) {
@@ -377,22 +397,18 @@ TEST(Kernel, DropoutHasTheBitsOfItsTwin) {
 }
 
 TEST(Kernel, Dropped) {
-  for (const kernel::Rows& n : std::vector<kernel::Rows>{{1, 1}, {3, 7}, {5, 64}, {67, 65}}) {
-    const int64_t all = n.rows * n.C;
+  for (int64_t n : {1, 21, 320, 4355, 20000}) {
     for (const kernel::Drop& drop : {kernel::Drop{}, kernel::Drop{0.3, 0x1234567890abcdefULL}}) {
-      for (const bool biased : {false, true}) {
+      check_against_twin([&]<class T>(Call& c, T) {
+        const T *x = c.in<T>(n), *part = c.in<T>(n);
+        kernel::add_dropped(c.out<T>(n), x, part, n, drop);
+      });
+      for (const auto f : {kernel::Unary::relu, kernel::Unary::gelu, kernel::Unary::gelu_tanh}) {
         check_against_twin([&]<class T>(Call& c, T) {
-          const T *x = c.in<T>(all), *part = c.in<T>(all), *bias = c.in<T>(n.C);
-          kernel::add_dropped(c.out<T>(all), x, part, biased ? bias : nullptr, n, drop);
+          const T *x = c.in<T>(n, -6, 6), *dy = c.in<T>(n);
+          kernel::activate_dropped(f, c.out<T>(n), x, n, drop);
+          kernel::activate_dropped_grad(f, c.out<T>(n), dy, x, n, drop);
         });
-        for (const auto f : {kernel::Unary::relu, kernel::Unary::gelu, kernel::Unary::gelu_tanh}) {
-          check_against_twin([&]<class T>(Call& c, T) {
-            const T *x = c.in<T>(all, -6, 6), *dy = c.in<T>(all), *b = c.in<T>(n.C);
-            const T* bias = biased ? b : nullptr;
-            kernel::activate_dropped(f, c.out<T>(all), x, bias, n, drop);
-            kernel::activate_dropped_grad(f, c.out<T>(all), dy, x, bias, n, drop);
-          });
-        }
       }
     }
   }

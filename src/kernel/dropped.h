@@ -8,17 +8,14 @@
 namespace fovea::kernel {
 
 using naive::Drop;
-using naive::Rows;
 
-// y = x + dropout(part + bias), row by row; bias [C] may be null.
-void add_dropped(float* y, const float* x, const float* part, const float* bias, Rows n,
-                 const Drop& drop);
-// y = dropout(f(x + bias)), with f one of relu, gelu and gelu_tanh.
-void activate_dropped(Unary f, float* y, const float* x, const float* bias, Rows n,
-                      const Drop& drop);
-// dx = dropout(dy) f'(x + bias).
-void activate_dropped_grad(Unary f, float* dx, const float* dy, const float* x, const float* bias,
-                           Rows n, const Drop& drop);
+// y = x + dropout(part).
+void add_dropped(float* y, const float* x, const float* part, int64_t n, const Drop& drop);
+// y = dropout(f(x)), with f one of relu, gelu and gelu_tanh.
+void activate_dropped(Unary f, float* y, const float* x, int64_t n, const Drop& drop);
+// dx = dropout(dy) f'(x).
+void activate_dropped_grad(Unary f, float* dx, const float* dy, const float* x, int64_t n,
+                           const Drop& drop);
 
 using naive::activate_dropped;
 using naive::activate_dropped_grad;

@@ -89,8 +89,27 @@ inline void multiply_rows(int64_t depth, const float* a, int64_t lda, const floa
 // in.
 HWY_INLINE int64_t strip_size(int64_t depth) { return depth * strip + panel; }
 
+// sums += some rows, added up by columns.
+constexpr int64_t rows_added = 8;
+inline void add_rows(float* HWY_RESTRICT sums, const float* HWY_RESTRICT rows, int64_t ld,
+                     int64_t count, int64_t cols) {
+  const D d;
+  int64_t i = 0;
+  for (; i + lanes <= cols; i += lanes) {
+    V sum = hn::LoadU(d, rows + i);
+    for (int64_t r = 1; r < count; ++r) sum = hn::Add(sum, hn::LoadU(d, rows + r * ld + i));
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + i), sum), d, sums + i);
+  }
+  for (; i < cols; ++i) {
+    float sum = 0;
+    for (int64_t r = 0; r < count; ++r) sum += rows[r * ld + i];
+    sums[i] += sum;
+  }
+}
+
+// With `sums`, rows of A^T are added up on the way.
 inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int64_t lda,
-                        int64_t depth, int64_t rows, int64_t readable) {
+                        int64_t depth, int64_t rows, int64_t readable, float* sums) {
   const D d;
   constexpr int64_t vectors = (strip + lanes - 1) / lanes;
   const int64_t strips = (rows + strip - 1) / strip, size = strip_size(depth);
@@ -108,6 +127,10 @@ inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int
     }
     for (int64_t s = whole; s < strips; ++s, from += strip, into += size) {
       for (int64_t i = 0; i < strip; ++i) into[i] = s * strip + i < rows ? from[i] : 0;
+    }
+    const int64_t added = k % rows_added + 1;
+    if (sums && (added == rows_added || k + 1 == depth)) {
+      add_rows(sums, a + (k + 1 - added) * lda, lda, added, rows);
     }
   }
 }
@@ -154,7 +177,7 @@ inline void pack_right(const Gemm& g, const float* b, int64_t k, int64_t depth, 
 
 // A tile of C over a range of depth, all packing its own.
 inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a, const float* b,
-                                Target t) {
+                                Target t, float* sums) {
   const int64_t depth = depth_block(p.depth, 256);
   const int64_t strips = (p.rows + strip - 1) / strip * strip_size(depth);
   const int64_t panels = round_up(p.columns, panel) * (depth + 1);
@@ -164,7 +187,7 @@ inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a
   float* right = scratch.take<float>(panels);
   for (int64_t k = p.k; k < p.k + p.depth; k += depth, t = t.onward()) {
     const int64_t now = std::min(depth, p.k + p.depth - k);
-    pack_strips(left, a + k * g.lda + p.row, g.lda, now, p.rows, g.m - p.row);
+    pack_strips(left, a + k * g.lda + p.row, g.lda, now, p.rows, g.m - p.row, sums);
     // Panels a power of two apart would be written to the same few cache sets.
     const int64_t capacity = g.transpose_b ? now : now + 1;
     pack_right(g, b, k, now, p.column, p.columns, right, capacity);

@@ -95,11 +95,15 @@ void few_rows(const Run& run, const Gemm& g, const float* a, const float* b, flo
 }
 
 template <class Run>
-void transposed(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
+void transposed(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t,
+                float* row_sums) {
   const GemmCut cut = cut_transposed(g);
-  const int64_t aside = (cut.depth - 1) * g.m * g.n;
-  Scratch scratch(Scratch::bytes<float>(aside), Scratch::product_call);
+  const int64_t aside = (cut.depth - 1) * g.m * g.n, row_aside = row_sums ? cut.depth * g.m : 0;
+  Scratch scratch(Scratch::bytes<float>(aside) + Scratch::bytes<float>(row_aside),
+                  Scratch::product_call);
   float* sums = scratch.take<float>(aside);
+  float* rows_of_slices = scratch.take<float>(row_aside);
+  std::fill_n(rows_of_slices, row_aside, 0.0f);
   run(cut.tasks(), [&](int64_t task) {
     const int64_t slice = task % cut.depth, tile = task / cut.depth;
     const Share rows = share_of(g.m, strip, tile / cut.columns, cut.rows);
@@ -109,8 +113,14 @@ void transposed(const Run& run, const Gemm& g, const float* a, const float* b, c
                         columns.begin, columns.end - columns.begin,
                         depth.begin,   depth.end - depth.begin};
     const Target whole = slice == 0 ? t : Target{sums + (slice - 1) * g.m * g.n, g.n, nullptr, 0};
-    multiply_transposed(g, part, a, b, whole.at(part.row, part.column));
+    float* rows_of_slice =
+        row_sums && part.column == 0 ? rows_of_slices + slice * g.m + part.row : nullptr;
+    multiply_transposed(g, part, a, b, whole.at(part.row, part.column), rows_of_slice);
   });
+  if (row_sums) std::copy_n(rows_of_slices, g.m, row_sums);
+  for (int64_t slice = 1; row_sums && slice < cut.depth; ++slice) {
+    map2(AddScaled{1}, row_sums, row_sums, rows_of_slices + slice * g.m, g.m);
+  }
   if (cut.depth == 1) return;
   constexpr int64_t at_once = 16;
   run((g.m + at_once - 1) / at_once, [&](int64_t task) {
@@ -155,22 +165,25 @@ Target start(const Gemm& g, float* c, const float* bias) {
 }
 
 template <class Run>
-void product(const Run& run, Gemm g, const float* a, const float* b, float* c, const float* bias) {
+void product(const Run& run, Gemm g, const float* a, const float* b, float* c, const float* bias,
+             float* row_sums = nullptr) {
   if (g.m == 0 || g.n == 0) return;
   if (bias && (g.m <= 4 || g.k == 0)) {
     for (int64_t row = 0; row < g.m; ++row) std::copy_n(bias, g.n, c + row * g.ldc);
     g.beta = 1;
     bias = nullptr;
   }
+  if (row_sums && (g.m <= 4 || g.k == 0 || !g.transpose_a)) naive::row_sums(g, a, row_sums);
   if (g.k == 0) return naive::gemm(g, a, b, c);
   if (g.m <= 4) return few_rows(run, g, a, b, c);
   const Target t = start(g, c, bias);
-  if (g.transpose_a) return transposed(run, g, a, b, t);
+  if (g.transpose_a) return transposed(run, g, a, b, t, row_sums);
   g.m <= 192 ? by_columns(run, g, a, b, t) : by_rows(run, g, a, b, t);
 }
 
-void product_together(const Gemm& g, const float* a, const float* b, float* c, const float* bias) {
-  product(Together{}, g, a, b, c, bias);
+void product_together(const Gemm& g, const float* a, const float* b, float* c, const float* bias,
+                      float* row_sums) {
+  product(Together{}, g, a, b, c, bias, row_sums);
 }
 void product_alone(const Gemm& g, const float* a, const float* b, float* c) {
   product(Alone{}, g, a, b, c, nullptr);
@@ -197,7 +210,11 @@ HWY_EXPORT(pack_together);
 HWY_EXPORT(product_of_packed);
 
 void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias) {
-  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, bias);
+  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, bias, nullptr);
+}
+
+void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums) {
+  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, nullptr, row_sums);
 }
 
 void gemm_serial(const Gemm& g, const float* a, const float* b, float* c) {
@@ -216,7 +233,7 @@ void gemm_packed(const Gemm& g, const float* a, const float* packed, float* c, c
 
 void gemm_batch(const Gemm& g, const GemmBatch& batch, const float* a, const float* b, float* c) {
   // Large products are cut as one alone would be; of small ones a task takes several.
-  if (tasks_wanted(g) == 16 || batch.count == 1) {
+  if (tasks_wanted(g) == 32 || batch.count == 1) {
     for (int64_t i = 0; i < batch.count; ++i) {
       gemm(g, a + batch.at_a[i], b + batch.at_b[i], c + batch.at_c[i]);
     }

@@ -13,6 +13,10 @@ using naive::Gemm;
 // With beta = 0 a bias of n elements may be added to every row.
 void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias = nullptr);
 using naive::gemm;
+// Also row_sums[m], what each row of op(A) adds up to: with A^T B the gradients of a weight and of
+// its bias in one pass over A.
+void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums);
+using naive::gemm_with_row_sums;
 
 // `count` products of equal sizes; matrix i of A starts at a + at(i).a, and so on.
 struct GemmBatch {

@@ -70,23 +70,41 @@ void norm_grad_row(float* dx, const float* dy, const float* x, const float* gamm
   map3(NormSlope{mean, rstd, sum / count, dot * rstd / count}, dx, dy, gamma, x, n);
 }
 
-// Columns [0, width) of a matrix whose rows are `stride` apart.
+// N vectors' columns of a matrix whose rows are `stride` apart.
+template <int N>
+void norm_grad_vectors(float* dgamma, float* dbeta, const float* dy, const float* x,
+                       const float* mean, const float* rstd, int64_t rows, int64_t stride) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  V g[N], b[N];
+  for (int v = 0; v < N; ++v) g[v] = b[v] = hn::Zero(d);
+  for (int64_t r = 0; r < rows; ++r, dy += stride, x += stride) {
+    const V middle = hn::Set(d, mean[r]), scale = hn::Set(d, rstd[r]);
+    for (int v = 0; v < N; ++v) {
+      const V slope = hn::LoadU(d, dy + v * lanes);
+      const V normal = hn::Mul(hn::Sub(hn::LoadU(d, x + v * lanes), middle), scale);
+      g[v] = hn::MulAdd(slope, normal, g[v]);
+      b[v] = hn::Add(b[v], slope);
+    }
+  }
+  for (int v = 0; v < N; ++v) {
+    hn::StoreU(g[v], d, dgamma + v * lanes);
+    hn::StoreU(b[v], d, dbeta + v * lanes);
+  }
+}
+
+// Columns [0, width), two cache lines at a time where there are as many.
 void norm_grad_columns(float* dgamma, float* dbeta, const float* dy, const float* x,
                        const float* mean, const float* rstd, int64_t rows, int64_t width,
                        int64_t stride) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
+  for (; i + 4 * lanes <= width; i += 4 * lanes) {
+    norm_grad_vectors<4>(dgamma + i, dbeta + i, dy + i, x + i, mean, rstd, rows, stride);
+  }
   for (; i + lanes <= width; i += lanes) {
-    V g = hn::Zero(d), b = g;
-    for (int64_t r = 0; r < rows; ++r) {
-      const V dyr = hn::LoadU(d, dy + r * stride + i);
-      const V away = hn::Sub(hn::LoadU(d, x + r * stride + i), hn::Set(d, mean[r]));
-      g = hn::MulAdd(dyr, hn::Mul(away, hn::Set(d, rstd[r])), g);
-      b = hn::Add(b, dyr);
-    }
-    hn::StoreU(g, d, dgamma + i);
-    hn::StoreU(b, d, dbeta + i);
+    norm_grad_vectors<1>(dgamma + i, dbeta + i, dy + i, x + i, mean, rstd, rows, stride);
   }
   for (; i < width; ++i) {
     float g = 0, b = 0;

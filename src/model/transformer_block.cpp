@@ -154,21 +154,17 @@ TransformerBlock::TransformerBlock(Parameters& table, const std::string& path,
 
 template <class Part>
 Tensor TransformerBlock::residual(const Tensor& x, const LayerNorm& norm, Random* random,
-                                  const Part& part, const Tensor& bias) const {
-  if (options.pre_norm) return add_dropped(x, part(norm(x)), bias, options.dropout, random);
-  return norm(add_dropped(x, part(x), bias, options.dropout, random));
+                                  const Part& part) const {
+  if (options.pre_norm) return add_dropped(x, part(norm(x)), options.dropout, random);
+  return norm(add_dropped(x, part(x), options.dropout, random));
 }
 
-// Biases are added on the way, not by the products: a pass over memory less for each.
 Tensor TransformerBlock::feed(const Tensor& x, Random* random) const {
-  const Linear &inner = feed_forward.inner, &outer = feed_forward.outer;
   const kernel::Unary f = unary_of(feed_forward.activation);
-  const auto hidden = [&](const Tensor& x) {
-    return activate_dropped(f, linear(x, inner.weight), *inner.bias, options.dropout, random);
-  };
-  return residual(
-      x, norm3 ? *norm3 : norm2, random,
-      [&](const Tensor& x) { return linear(hidden(x), outer.weight); }, *outer.bias);
+  return residual(x, norm3 ? *norm3 : norm2, random, [&](const Tensor& x) {
+    const Tensor hidden = activate_dropped(f, feed_forward.inner(x), options.dropout, random);
+    return feed_forward.outer(hidden);
+  });
 }
 
 // What an alignment narrows the pattern to, for T queries of which each run of m begins at `from`.

@@ -72,8 +72,7 @@ struct TransformerBlock {
   Tensor run(const Tensor& rows, const RowLayout& layout, const Memory& memory,
              Random* random) const;
   template <class Part>
-  Tensor residual(const Tensor& x, const LayerNorm& norm, Random* random, const Part& part,
-                  const Tensor& bias = {}) const;
+  Tensor residual(const Tensor& x, const LayerNorm& norm, Random* random, const Part& part) const;
   Tensor feed(const Tensor& x, Random* random) const;
   Pattern aligned(const Pattern& who, int64_t B, int64_t T, int64_t from, int64_t m) const;
 

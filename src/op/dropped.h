@@ -8,12 +8,10 @@
 
 namespace fovea {
 
-// x + dropout(y + bias), with x and y [..., C] of one shape and bias [C] or empty. Without a tape
-// or a stream nothing is dropped.
-Tensor add_dropped(const Tensor& x, const Tensor& y, const Tensor& bias, double p, Random* random);
+// x + dropout(y), of one shape. Without a tape or a stream nothing is dropped.
+Tensor add_dropped(const Tensor& x, const Tensor& y, double p, Random* random);
 
-// dropout(f(x + bias)), of relu, gelu or gelu_tanh: functions whose slope needs x alone.
-Tensor activate_dropped(kernel::Unary f, const Tensor& x, const Tensor& bias, double p,
-                        Random* random);
+// dropout(f(x)), of relu, gelu or gelu_tanh: functions whose slope needs x alone.
+Tensor activate_dropped(kernel::Unary f, const Tensor& x, double p, Random* random);
 
 }  // namespace fovea

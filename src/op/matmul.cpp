@@ -85,6 +85,27 @@ void add_rows_product(InputGradients& dx, const Shape& shape, const Tensor& dy,
   if (!begun) dx.add(0, std::move(fresh));
 }
 
+// And for its weight together with its bias.
+void add_weight_and_bias(InputGradients& dx, const Tensor& dy, const Tensor& x) {
+  const int64_t rows = dy.dim(0), out = dy.dim(1), in = x.dim(1);
+  Tensor* begun = dx.begun(1);
+  Tensor fresh = begun ? Tensor() : Tensor({out, in}, dy.dtype()), bias({out}, dy.dtype());
+  with_real(dy.dtype(), [&]<class T>(T) {
+    kernel::gemm_with_row_sums({.transpose_a = true,
+                                .m = out,
+                                .n = in,
+                                .k = rows,
+                                .lda = out,
+                                .ldb = in,
+                                .ldc = in,
+                                .beta = begun ? 1.0f : 0.0f},
+                               dy.read<T>().data(), x.read<T>().data(),
+                               (begun ? *begun : fresh).write<T>().data(), bias.write<T>().data());
+  });
+  if (!begun) dx.add(1, std::move(fresh));
+  dx.add(2, std::move(bias));
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
@@ -136,8 +157,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
                 [x, weight, rows, in, out](const Tensor& dy, InputGradients& dx) {
                   const Tensor flat = dy.reshaped({rows, out});
                   add_rows_product(dx, x.shape(), flat, weight);
-                  add_product(dx, 1, weight.shape(), flat, true, x.reshaped({rows, in}), false);
-                  if (dx.wants(2)) dx.add(2, sum_to(flat, {out}));
+                  const Tensor x_flat = x.reshaped({rows, in});
+                  if (dx.wants(2)) return add_weight_and_bias(dx, flat, x_flat);
+                  add_product(dx, 1, weight.shape(), flat, true, x_flat, false);
                 });
 }
 

@@ -18,33 +18,20 @@ struct Drop {
   }
 };
 
-struct Rows {
-  int64_t rows, C;
-};
-
 template <class T>
-T with_bias(const T* x, const T* bias, int64_t i, int64_t C) {
-  return bias ? x[i] + bias[i % C] : x[i];
+void add_dropped(T* y, const T* x, const T* part, int64_t n, const Drop& drop) {
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] + drop(part[i], i);
 }
 
 template <class T>
-void add_dropped(T* y, const T* x, const T* part, const T* bias, Rows n, const Drop& drop) {
-  for (int64_t i = 0; i < n.rows * n.C; ++i) y[i] = x[i] + drop(with_bias(part, bias, i, n.C), i);
+void activate_dropped(Unary f, T* y, const T* x, int64_t n, const Drop& drop) {
+  for (int64_t i = 0; i < n; ++i) y[i] = drop(value(f, x[i], T(0), T(0)), i);
 }
 
 template <class T>
-void activate_dropped(Unary f, T* y, const T* x, const T* bias, Rows n, const Drop& drop) {
-  for (int64_t i = 0; i < n.rows * n.C; ++i) {
-    y[i] = drop(value(f, with_bias(x, bias, i, n.C), T(0), T(0)), i);
-  }
-}
-
-template <class T>
-void activate_dropped_grad(Unary f, T* dx, const T* dy, const T* x, const T* bias, Rows n,
-                           const Drop& drop) {
-  for (int64_t i = 0; i < n.rows * n.C; ++i) {
-    const T at = with_bias(x, bias, i, n.C);
-    dx[i] = drop(dy[i], i) * slope(f, at, value(f, at, T(0), T(0)), T(0), T(0));
+void activate_dropped_grad(Unary f, T* dx, const T* dy, const T* x, int64_t n, const Drop& drop) {
+  for (int64_t i = 0; i < n; ++i) {
+    dx[i] = drop(dy[i], i) * slope(f, x[i], value(f, x[i], T(0), T(0)), T(0), T(0));
   }
 }
 

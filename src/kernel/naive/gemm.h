@@ -27,4 +27,18 @@ void gemm(const Gemm& g, const T* a, const T* b, T* c, const T* bias = nullptr) 
   }
 }
 
+template <class T>
+void row_sums(const Gemm& g, const T* a, T* sums) {
+  for (int64_t i = 0; i < g.m; ++i) {
+    sums[i] = 0;
+    for (int64_t l = 0; l < g.k; ++l) sums[i] += a[g.transpose_a ? l * g.lda + i : i * g.lda + l];
+  }
+}
+
+template <class T>
+void gemm_with_row_sums(const Gemm& g, const T* a, const T* b, T* c, T* sums) {
+  gemm(g, a, b, c);
+  row_sums(g, a, sums);
+}
+
 }  // namespace fovea::naive
