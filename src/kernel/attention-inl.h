@@ -7,6 +7,8 @@
 #define FOVEA_KERNEL_ATTENTION_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
+
 #include <algorithm>
 
 #include "fovea/kernel/attention.h"

@@ -31,12 +31,14 @@ inline int64_t rows_per_chunk(const AttentionInputs<float>& in) {
 struct ForwardChunk {
   const AttentionInputs<float>& in;
   int64_t b, h, first, rows;  // queries [first, first + rows)
-  float *keys, *values;       // one packed block
-  float* q;                   // [rows up to whole strips, q_stride], scaled
+  bool once;                  // all keys are in one block
+  float *keys, *values;       // one packed block, the keys scaled
+  float* q;                   // [rows up to whole strips, q_stride]
   float* sum;                 // [rows up to whole strips, v_stride], out before it is normalised
   float *top, *total;         // running maximum and sum of exponentials of every row
   float* scores;              // [strip, score_stride]
   int64_t q_stride, v_stride;
+  int64_t begin, end;  // keys, from the first of a block on
   SummaryRows seen;
 
   static int64_t bytes(const AttentionInputs<float>& in, int64_t rows,
@@ -44,7 +46,7 @@ struct ForwardChunk {
     const int64_t padded = round_up(rows, strip), v_stride = round_up(in.Dv, panel);
     return Scratch::bytes<float>(key_block * in.D) + Scratch::bytes<float>(key_block * v_stride) +
            Scratch::bytes<float>(padded * round_up(in.D, 16)) +
-           Scratch::bytes<float>(padded * v_stride) + 2 * Scratch::bytes<float>(padded) +
+           Scratch::bytes<float>(padded * v_stride) + 2 * Scratch::bytes<float>(padded + lanes) +
            Scratch::bytes<float>(strip * score_stride) +
            (summary ? SummaryRows::bytes(*summary, rows) : 0);
   }
@@ -59,19 +61,46 @@ struct ForwardChunk {
     values = scratch.take<float>(key_block * v_stride);
     q = scratch.take<float>(padded * q_stride);
     sum = scratch.take<float>(padded * v_stride);
-    top = scratch.take<float>(padded);
-    total = scratch.take<float>(padded);
+    top = scratch.take<float>(padded + lanes);
+    total = scratch.take<float>(padded + lanes);
     scores = scratch.take<float>(strip * score_stride);
     if (summary) seen = SummaryRows(*summary, rows, in.Tk, scratch);
+    std::fill_n(top, padded + lanes, floor_score);
+    std::fill_n(total, padded + lanes, 0.0f);
+    const Reach all = reach(0, rows);
+    begin = all.empty() ? 0 : all.lo / key_block * key_block;
+    end = all.hi;
+    once = end - begin <= key_block;
+    if (once) return;
     std::fill_n(sum, padded * v_stride, 0.0f);
-    std::fill_n(top, padded, floor_score);
-    std::fill_n(total, padded, 0.0f);
-    const float* from = in.q.at(b, h) + first * in.q.row;
-    for (int64_t r = 0; r < rows; ++r) {
-      if (r + rows_ahead < rows) prefetch_row(from + (r + rows_ahead) * in.q.row, in.D);
-      copy_row(q + r * q_stride, from + r * in.q.row, in.D, in.scale * log2_e, in.D);
+    load_queries(0, padded);
+  }
+
+  const float* query(int64_t r) const { return in.q.at(b, h) + (first + r) * in.q.row; }
+
+  // `count` queries from r0 on, and zeros past the last, to the front of q.
+  void load_queries(int64_t r0, int64_t count) const {
+    for (int64_t r = 0; r < count; ++r) {
+      if (r0 + r + rows_ahead < rows) prefetch_row(query(r0 + r + rows_ahead), in.D);
+      if (r0 + r < rows) {
+        std::copy_n(query(r0 + r), in.D, q + r * q_stride);
+      } else {
+        std::fill_n(q + r * q_stride, in.D, 0.0f);
+      }
     }
-    for (int64_t r = rows; r < padded; ++r) std::fill_n(q + r * q_stride, in.D, 0.0f);
+  }
+
+  // Queries that are read against many blocks of keys have been copied close together; those of one
+  // block are read where they lie, but for a strip that reaches past the last.
+  struct Lines {
+    const float* at;
+    int64_t ld;
+  };
+  Lines queries(int64_t r0, int64_t count) const {
+    if (!once) return {q + r0 * q_stride, q_stride};
+    if (r0 + count <= rows) return {query(r0), in.q.row};
+    load_queries(r0, count);
+    return {q, q_stride};
   }
 
   Reach reach(int64_t from, int64_t to) const {
@@ -89,13 +118,17 @@ void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1, u
   const AttentionInputs<float>& in = at.in;
   const Reach reach = at.reach(r0, r0 + ROWS);
   const int64_t from = std::max(reach.lo, j0), to = std::min(reach.hi, j1);
-  if (from >= to) return;
+  if (from >= to) {
+    if (at.once) std::fill_n(at.sum + r0 * at.v_stride, ROWS * at.v_stride, 0.0f);
+    return;
+  }
+  const ForwardChunk::Lines q = at.queries(r0, ROWS);
   // Whole panels are computed, but only the keys [from, to) are ever read from V: what lies past a
   // sequence's end may be anything.
   const int64_t p0 = (from - j0) / panel * panel, p1 = round_up(to - j0, panel);
   for (int64_t p = p0; p < p1; p += panel) {
-    multiply_block<2, false, false, ROWS>(in.D, at.q + r0 * at.q_stride, at.q_stride,
-                                          at.keys + p * in.D, at.scores + p, score_stride);
+    multiply_block<2, false, false, ROWS>(in.D, q.at, q.ld, at.keys + p * in.D, at.scores + p,
+                                          score_stride);
   }
   const int64_t count = std::min<int64_t>(ROWS, at.rows - r0), n = p1 - p0;
   const bool whole = reach.all_lo <= j0 + p0 && reach.all_hi >= j0 + p1;
@@ -141,24 +174,30 @@ void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1, u
       drop(s, n, key, first_key, threshold);
     }
   }
-  multiply_strip<false, true, ROWS>(to - from, at.scores + (from - j0), score_stride,
-                                    at.values + (from - j0) * panel, key_block * panel, in.Dv,
-                                    at.sum + r0 * at.v_stride, at.v_stride);
+  const auto read =
+      at.once ? multiply_strip<false, false, ROWS> : multiply_strip<false, true, ROWS>;
+  read(to - from, at.scores + (from - j0), score_stride, at.values + (from - j0) * panel,
+       key_block * panel, in.Dv, at.sum + r0 * at.v_stride, at.v_stride);
 }
 
-// Normalises the rows and writes them out.
-inline void finish_rows(const ForwardChunk& at, HeadView<float> out, float* lse, float* map) {
+// Normalises the rows [r0, r1) and writes them out.
+inline void finish_rows(const ForwardChunk& at, int64_t r0, int64_t r1, HeadView<float> out,
+                        float* lse, float* map) {
   const AttentionInputs<float>& in = at.in;
   const float kept = 1 / (1 - in.dropout.rate);
   float* to = out.at(at.b, at.h) + at.first * out.row;
-  for (int64_t r = 0; r < at.rows; ++r) {
+  float* lse_of = lse + (at.b * in.H + at.h) * in.Tq + at.first;
+  for (int64_t r = r0; r < r1 && in.align == Align::softmax; r += lanes) {
+    const D d;
+    const V total = hn::LoadU(d, at.total + r), unit = hn::Set(d, ln_2);
+    const V sum = hn::Mul(hn::Add(hn::LoadU(d, at.top + r), hn::Log2(d, total)), unit);
+    const auto none = hn::Eq(total, hn::Zero(d));
+    store_part(hn::IfThenElse(none, hn::Set(d, minus_infinity), sum), d, lse_of + r,
+               std::min<int64_t>(lanes, r1 - r));
+  }
+  for (int64_t r = r0; r < r1; ++r) {
     float factor = kept;
-    if (in.align == Align::softmax) {
-      const float total = at.total[r];
-      factor = total == 0 ? 0 : kept / total;
-      lse[(at.b * in.H + at.h) * in.Tq + at.first + r] =
-          total == 0 ? minus_infinity : (at.top[r] + std::log2(total)) * ln_2;
-    }
+    if (in.align == Align::softmax) factor = at.total[r] == 0 ? 0 : kept / at.total[r];
     if (at.seen.to) {
       const MapRow row(at.first + r, at.seen.to->map_rows, in.Tq);
       const int64_t above = MapRow(at.first, at.seen.to->map_rows, in.Tq).at;
@@ -180,31 +219,39 @@ HWY_NOINLINE void forward_chunk(const AttentionInputs<float>& in, HeadView<float
                                 int64_t h, int64_t first, int64_t rows, const Ahead& ahead) {
   Scratch scratch(ForwardChunk::bytes(in, rows, summary));
   const ForwardChunk at(in, b, h, first, rows, summary, scratch);
-  const Reach reach = at.reach(0, rows);
   const float* k = in.k.at(b, in.key_head(h));
   const float* v = in.v.at(b, in.key_head(h));
   const uint32_t threshold = dropout_threshold(in.dropout.rate);
   const int64_t strips = (rows + strip - 1) / strip;
-  const int64_t begin = reach.empty() ? 0 : reach.lo / key_block * key_block;
-  for (int64_t j0 = begin; j0 < reach.hi; j0 += key_block) {
+  for (int64_t j0 = at.begin; j0 < at.end; j0 += key_block) {
     const int64_t j1 = std::min(j0 + key_block, in.Tk);
-    pack_across(at.keys, k + j0 * in.k.row, in.k.row, j1 - j0, in.D, 1);
+    pack_across(at.keys, k + j0 * in.k.row, in.k.row, j1 - j0, in.D, in.scale * log2_e);
     pack_along(at.values, key_block, v + j0 * in.v.row, in.v.row, j1 - j0, in.Dv, 1);
-    const bool more = j1 < reach.hi;
+    const bool more = j1 < at.end;
     const float* next_k = more ? k + j1 * in.k.row : ahead.k;
     const float* next_v = more ? v + j1 * in.v.row : ahead.v;
     const int64_t next = more ? std::min(key_block, in.Tk - j1) : std::min(key_block, in.Tk);
     for (int64_t r = 0; r < rows; r += strip) {
       if (next_k) prefetch_share(next_k, in.k.row, next, in.D, r / strip, strips);
       if (next_v) prefetch_share(next_v, in.v.row, next, in.Dv, r / strip, strips);
+      const int64_t following = std::clamp<int64_t>(rows - r - strip, 0, strip);
+      for (int64_t i = 0; at.once && i < following; ++i) {
+        prefetch_row(at.query(r + strip + i), in.D);
+      }
+      for (int64_t i = r; at.once && i < std::min(r + strip, rows); ++i) {
+        prefetch_row(out.at(b, h) + (first + i) * out.row, in.Dv);
+      }
       if (rows - r <= short_strip) {
         forward_strip<short_strip>(at, r, j0, j1, threshold);
       } else {
         forward_strip<strip>(at, r, j0, j1, threshold);
       }
+      if (at.once) finish_rows(at, r, std::min(r + strip, rows), out, lse, map);
     }
   }
-  finish_rows(at, out, lse, map);
+  if (at.begin < at.end && at.once) return;
+  if (at.once) std::fill_n(at.sum, rows * at.v_stride, 0.0f);  // no key at all
+  finish_rows(at, 0, rows, out, lse, map);
 }
 
 // The rows of the map that a chunk touches may belong to its neighbours too, so each chunk keeps
