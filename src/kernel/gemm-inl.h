@@ -72,7 +72,7 @@ inline void multiply_rows(int64_t depth, const float* a, int64_t lda, const floa
     for (; r + strip <= rows; r += strip) {
       const int64_t ahead = std::min<int64_t>(strip, rows - r - strip);
       if (column == 0) prefetch_strip(a + (r + strip) * lda, lda, ahead, depth);
-      prefetch_strip(t.c + (r + strip) * t.ldc + column, t.ldc, ahead, 1);
+      if (t.from == t.c) prefetch_strip(t.c + (r + strip) * t.ldc + column, t.ldc, ahead, 1);
       block(r, std::integral_constant<int, strip>());
     }
     // The last rows, in blocks as large as there are.
@@ -178,7 +178,7 @@ inline void pack_right(const Gemm& g, const float* b, int64_t k, int64_t depth, 
 // A tile of C over a range of depth, all packing its own.
 inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a, const float* b,
                                 Target t, float* sums) {
-  const int64_t depth = depth_block(p.depth, 256);
+  const int64_t depth = depth_block(p.depth, std::clamp<int64_t>((48 << 10) / p.rows, 128, 256));
   const int64_t strips = (p.rows + strip - 1) / strip * strip_size(depth);
   const int64_t panels = round_up(p.columns, panel) * (depth + 1);
   Scratch scratch(Scratch::bytes<float>(strips) + Scratch::bytes<float>(panels),

@@ -45,12 +45,12 @@ struct GemmCut {
 
 // For A^T B, the gradient of weights. A task packs its part of both, so cutting rows packs B again
 // and cutting columns A; cutting the depth makes sums that have to be added up. The cheapest is
-// taken: packing costs a quarter of a cycle for each element or so, adding up one and a half.
+// taken: packing costs a cycle for each element or so, adding up one and a half.
 inline GemmCut cut_transposed(const Gemm& g) {
   const int64_t wanted = std::min<int64_t>(8, tasks_wanted(g));
   GemmCut best;
   double least = -1;
-  for (int64_t rows = (g.m + 191) / 192; rows <= std::max<int64_t>(1, g.m / 48); ++rows) {
+  for (int64_t rows = (g.m + 255) / 256; rows <= std::max<int64_t>(1, g.m / 48); ++rows) {
     for (int64_t columns = (g.n + 511) / 512; columns <= std::max<int64_t>(1, g.n / 64);
          ++columns) {
       int64_t depth = 1;
@@ -59,7 +59,7 @@ inline GemmCut cut_transposed(const Gemm& g) {
       const double added = static_cast<double>(g.m * g.n * (depth - 1));
       const double missing =
           static_cast<double>(std::max<int64_t>(0, wanted - rows * columns * depth));
-      const double cost = 0.25 * packed + 1.5 * added + missing * 1e6;
+      const double cost = packed + 1.5 * added + missing * 1e6;
       if (least >= 0 && cost >= least) break;  // more columns only add to it
       least = cost;
       best = {rows, columns, depth};
