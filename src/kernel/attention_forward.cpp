@@ -287,12 +287,15 @@ void forward_all(const AttentionInputs<float>& in, HeadView<float> out, float* l
   Scratch scratch(Scratch::bytes<float>(cells), Scratch::call);
   parts.data = scratch.take<float>(cells);
   std::fill_n(parts.data, cells, 0.0f);
-  parallel_for(chunks, std::clamp<int64_t>(chunks / 16, 1, 8), [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::clamp<int64_t>(chunks / 16, 1, 8);
+  parallel_for(chunks, grain, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       const int64_t head = c / blocks, first = c % blocks * rows;
       Ahead ahead;
-      if (c + 1 < end) {
-        const int64_t b = (c + 1) / blocks / in.H, h = (c + 1) / blocks % in.H;
+      // Behind the last, what this thread will do next if all are equally fast.
+      const int64_t next = c + 1 < end ? c + 1 : end + (threads() - 1) * grain;
+      if (next < chunks) {
+        const int64_t b = next / blocks / in.H, h = next / blocks % in.H;
         ahead = {in.k.at(b, in.key_head(h)), in.v.at(b, in.key_head(h))};
       }
       forward_chunk(in, out, lse, summary, parts.of(c), head / in.H, head % in.H, first,
