@@ -90,16 +90,41 @@ HWY_INLINE void multiply_strip(int64_t depth, const float* a, int64_t lda, const
 }
 
 #if HWY_TARGET != HWY_SCALAR
-using D4 = hn::FixedTag<float, 4>;
-using V4 = hn::Vec<D4>;
+// Vectors of as many elements as a block of the transpose has rows.
+#if HWY_MAX_BYTES >= 32
+using Dt = hn::FixedTag<float, 8>;
+#else
+using Dt = hn::FixedTag<float, 4>;
+#endif
+using Vt = hn::Vec<Dt>;
+constexpr int64_t turned = HWY_MAX_BYTES >= 32 ? 8 : 4;
 
-HWY_INLINE void transpose4(D4 d, V4& a, V4& b, V4& c, V4& e) {
-  const V4 t0 = hn::InterleaveLower(d, a, c), t1 = hn::InterleaveLower(d, b, e);
-  const V4 t2 = hn::InterleaveUpper(d, a, c), t3 = hn::InterleaveUpper(d, b, e);
-  a = hn::InterleaveLower(d, t0, t1);
-  b = hn::InterleaveUpper(d, t0, t1);
-  c = hn::InterleaveLower(d, t2, t3);
-  e = hn::InterleaveUpper(d, t2, t3);
+// 4 x 4 in each 128-bit part.
+HWY_INLINE void transpose4(Dt d, Vt* v) {
+  const Vt t0 = hn::InterleaveLower(d, v[0], v[2]), t1 = hn::InterleaveLower(d, v[1], v[3]);
+  const Vt t2 = hn::InterleaveUpper(d, v[0], v[2]), t3 = hn::InterleaveUpper(d, v[1], v[3]);
+  v[0] = hn::InterleaveLower(d, t0, t1);
+  v[1] = hn::InterleaveUpper(d, t0, t1);
+  v[2] = hn::InterleaveLower(d, t2, t3);
+  v[3] = hn::InterleaveUpper(d, t2, t3);
+}
+
+// to[c * ld_to + r] = scale * from[r * ld_from + c] for a square of `turned` rows.
+HWY_INLINE void transpose_square(Dt d, float* HWY_RESTRICT to, int64_t ld_to,
+                                 const float* HWY_RESTRICT from, int64_t ld_from, Vt scale) {
+  Vt v[turned];
+  FOVEA_UNROLL for (int64_t r = 0; r < turned; ++r) {
+    v[r] = hn::Mul(scale, hn::LoadU(d, from + r * ld_from));
+  }
+  FOVEA_UNROLL for (int64_t r = 0; r < turned; r += 4) transpose4(d, v + r);
+#if HWY_MAX_BYTES >= 32
+  FOVEA_UNROLL for (int64_t c = 0; c < 4; ++c) {
+    hn::StoreU(hn::ConcatLowerLower(d, v[c + 4], v[c]), d, to + c * ld_to);
+    hn::StoreU(hn::ConcatUpperUpper(d, v[c + 4], v[c]), d, to + (c + 4) * ld_to);
+  }
+#else
+  FOVEA_UNROLL for (int64_t c = 0; c < 4; ++c) hn::StoreU(v[c], d, to + c * ld_to);
+#endif
 }
 #endif
 
@@ -108,24 +133,16 @@ inline void transpose(float* HWY_RESTRICT to, int64_t ld_to, const float* HWY_RE
                       int64_t ld_from, int64_t rows, int64_t cols, float scale) {
   int64_t r = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const D4 d;
-  const V4 s = hn::Set(d, scale);
-  for (; r + 4 <= rows; r += 4) {
+  const Dt d;
+  const Vt s = hn::Set(d, scale);
+  for (; r + turned <= rows; r += turned) {
     const float* f = from + r * ld_from;
     int64_t c = 0;
-    for (; c + 4 <= cols; c += 4) {
-      V4 v0 = hn::Mul(s, hn::LoadU(d, f + c)), v1 = hn::Mul(s, hn::LoadU(d, f + ld_from + c));
-      V4 v2 = hn::Mul(s, hn::LoadU(d, f + 2 * ld_from + c));
-      V4 v3 = hn::Mul(s, hn::LoadU(d, f + 3 * ld_from + c));
-      transpose4(d, v0, v1, v2, v3);
-      float* t = to + c * ld_to + r;
-      hn::StoreU(v0, d, t);
-      hn::StoreU(v1, d, t + ld_to);
-      hn::StoreU(v2, d, t + 2 * ld_to);
-      hn::StoreU(v3, d, t + 3 * ld_to);
+    for (; c + turned <= cols; c += turned) {
+      transpose_square(d, to + c * ld_to + r, ld_to, f + c, ld_from, s);
     }
     for (; c < cols; ++c) {
-      for (int64_t i = 0; i < 4; ++i) to[c * ld_to + r + i] = scale * f[i * ld_from + c];
+      for (int64_t i = 0; i < turned; ++i) to[c * ld_to + r + i] = scale * f[i * ld_from + c];
     }
   }
 #endif
@@ -170,7 +187,11 @@ inline void pack_across(float* to, const float* from, int64_t ld, int64_t rows, 
       prefetch_row(from + next * ld, cols);
     }
     if (count < panel) std::fill_n(to, cols * panel, 0.0f);
-    transpose(to, panel, from + r * ld, ld, count, cols, scale);
+    // A cache line of every row at a time: all the lines that are written then stay at hand.
+    for (int64_t c = 0; c < cols; c += 16) {
+      transpose(to + c * panel, panel, from + r * ld + c, ld, count,
+                std::min<int64_t>(16, cols - c), scale);
+    }
   }
 }
 
