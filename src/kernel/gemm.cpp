@@ -233,7 +233,7 @@ void gemm_packed(const Gemm& g, const float* a, const float* packed, float* c, c
 
 void gemm_batch(const Gemm& g, const GemmBatch& batch, const float* a, const float* b, float* c) {
   // Large products are cut as one alone would be; of small ones a task takes several.
-  if (tasks_wanted(g) == 32 || batch.count == 1) {
+  if (batch.count == 1 || tasks_wanted(g) >= (batch.count < 8 ? 2 : 32)) {
     for (int64_t i = 0; i < batch.count; ++i) {
       gemm(g, a + batch.at_a[i], b + batch.at_b[i], c + batch.at_c[i]);
     }

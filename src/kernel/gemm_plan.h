@@ -48,11 +48,13 @@ struct GemmCut {
 // taken: packing costs a cycle for each element or so, adding up one and a half.
 inline GemmCut cut_transposed(const Gemm& g) {
   const int64_t wanted = std::min<int64_t>(8, tasks_wanted(g));
+  const int64_t least_rows = (g.m + 255) / 256, least_columns = (g.n + 511) / 512;
+  const int64_t most_rows = std::min(std::max<int64_t>(1, g.m / 48), least_rows + 8);
+  const int64_t most_columns = std::min(std::max<int64_t>(1, g.n / 64), least_columns + 8);
   GemmCut best;
   double least = -1;
-  for (int64_t rows = (g.m + 255) / 256; rows <= std::max<int64_t>(1, g.m / 48); ++rows) {
-    for (int64_t columns = (g.n + 511) / 512; columns <= std::max<int64_t>(1, g.n / 64);
-         ++columns) {
+  for (int64_t rows = least_rows; rows <= most_rows; ++rows) {
+    for (int64_t columns = least_columns; columns <= most_columns; ++columns) {
       int64_t depth = 1;
       while (rows * columns * depth < wanted && g.k / (2 * depth) >= 128) depth *= 2;
       const double packed = static_cast<double>(g.k * (g.m * columns + g.n * rows));
@@ -60,7 +62,7 @@ inline GemmCut cut_transposed(const Gemm& g) {
       const double missing =
           static_cast<double>(std::max<int64_t>(0, wanted - rows * columns * depth));
       const double cost = packed + 1.5 * added + missing * 1e6;
-      if (least >= 0 && cost >= least) break;  // more columns only add to it
+      if (least >= 0 && cost >= least) continue;
       least = cost;
       best = {rows, columns, depth};
     }
