@@ -136,7 +136,7 @@ inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int
 }
 
 // The next block of depth, asked for bit by bit while this one is multiplied.
-struct Ahead {
+struct NextBlock {
   const float* rows;
   int64_t ld, depth, cols;
 
@@ -149,7 +149,7 @@ struct Ahead {
 
 inline void multiply_strips(int64_t depth, const float* strips, const float* panels,
                             int64_t panel_stride, const Target& t, int64_t rows, int64_t cols,
-                            const Ahead& left, const Ahead& right) {
+                            const NextBlock& left, const NextBlock& right) {
   const int64_t parts = (rows + strip - 1) / strip * ((cols + panel - 1) / panel);
   int64_t part = 0;
   for (int64_t column = 0; column < cols; column += panel, panels += panel_stride) {
@@ -192,9 +192,9 @@ inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a
     const int64_t capacity = g.transpose_b ? now : now + 1;
     pack_right(g, b, k, now, p.column, p.columns, right, capacity);
     const int64_t next = std::clamp<int64_t>(p.k + p.depth - k - depth, 0, depth);
-    const Ahead next_left{a + (k + depth) * g.lda + p.row, g.lda, next, p.rows};
-    const Ahead next_right{b + (k + depth) * g.ldb + p.column, g.ldb, g.transpose_b ? 0 : next,
-                           p.columns};
+    const NextBlock next_left{a + (k + depth) * g.lda + p.row, g.lda, next, p.rows};
+    const NextBlock next_right{b + (k + depth) * g.ldb + p.column, g.ldb, g.transpose_b ? 0 : next,
+                               p.columns};
     multiply_strips(now, left, right, capacity * panel, t, p.rows, p.columns, next_left,
                     next_right);
   }

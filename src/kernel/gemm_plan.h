@@ -32,7 +32,7 @@ inline Share share_of(int64_t n, int64_t unit, int64_t i, int64_t parts) {
 }
 
 // Tasks worth having: so many that threads which are held up do not hold up the others, each with
-// a few hundred thousand multiplications at least.
+// a million multiplications or so.
 inline int64_t tasks_wanted(const Gemm& g) {
   return std::clamp<int64_t>(g.m * g.n / 1024 * g.k / 1024, 1, 32);
 }
