@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <set>
 
 #include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/interrupt.h"
 #include "fovea/app/cli/jobs.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
@@ -132,8 +132,6 @@ std::vector<Planned> plan(const CompareWords& words, const Settings& base,
   return all;
 }
 
-std::atomic<bool> interrupted{false};
-
 // One line that says how far the running ones are.
 std::string state_of(const std::vector<Planned>& plan, const std::vector<size_t>& running,
                      size_t finished) {
@@ -152,12 +150,10 @@ std::string state_of(const std::vector<Planned>& plan, const std::vector<size_t>
   return text;
 }
 
-void run_all(const std::vector<Planned>& plan, int64_t jobs) {
-  if (plan.empty()) return;
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = true; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+// False when it was interrupted.
+bool run_all(const std::vector<Planned>& plan, int64_t jobs) {
+  if (plan.empty()) return true;
+  const std::atomic<bool>& interrupted = watch_for_interrupt();
   const int most = jobs > 0 ? static_cast<int>(jobs) : threads();
   const int at_once = std::min<int>(most, static_cast<int>(plan.size()));
   const bool terminal = isatty(STDERR_FILENO);
@@ -181,8 +177,9 @@ void run_all(const std::vector<Planned>& plan, int64_t jobs) {
         fmt::print(stderr, "\r\x1b[K{}", text);
         std::fflush(stderr);
       },
-      [] { return interrupted.load(); });
+      [&] { return interrupted.load(); });
   if (terminal) fmt::print(stderr, "\r\x1b[K");
+  return !interrupted;
 }
 
 std::string verdict(const ComparedChoice& c) {
@@ -284,12 +281,12 @@ int compare(const CompareWords& words) {
     throw UsageError("compare: needs --vary KEY=A,B or --choice KEY=A to compare something");
   }
   claim_folder(words, base);
-  run_all(plan(words, base, choices), words.jobs);
+  const bool all_ran = run_all(plan(words, base, choices), words.jobs);
   const Comparison comparison = read_comparison(words.out, about(words, config));
   write_text(words.out + "/comparison.json", comparison.page.dump() + "\n");
   const std::string report = words.out + "/report.html";
   write_text(report, comparison_page(comparison.page));
-  if (interrupted) {
+  if (!all_ran) {
     fmt::print(stderr, "fovea: interrupted; the same command again goes on\n");
     return 130;
   }

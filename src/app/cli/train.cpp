@@ -2,12 +2,12 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "fovea/app/bench/race.h"
 #include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/interrupt.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
@@ -23,16 +23,6 @@ struct TrainWords {
   std::unique_ptr<ConfigWords> config;
   bool resume = false, json = false;
 };
-
-std::atomic<bool> interrupted{false};
-
-void watch_for_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = true; };
-  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the program at once
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
 
 // A new run, or one that goes on: its folder's config with what was said now on top.
 Config config_for(const TrainWords& words, const Task& task, bool goes_on) {
@@ -76,13 +66,12 @@ int train(const TrainWords& words) {
   }
   fmt::print(stderr, "{}: {}; {} parameters\n", config.data, solver->summary(),
              with_commas(solver->parameters().count()));
-  watch_for_interrupt();
   ProgressBar bar;
   const TrainResult result = fovea::train(*solver, {.options = config,
                                                     .folder = words.out,
                                                     .resume = there,
                                                     .progress = std::ref(bar),
-                                                    .stop = &interrupted});
+                                                    .stop = &watch_for_interrupt()});
   bar.finish();
   if (result.stopped == "interrupted") {
     if (words.out.empty()) {
