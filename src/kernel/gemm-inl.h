@@ -136,29 +136,35 @@ inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int
 }
 
 // The next block of depth, asked for bit by bit while this one is multiplied.
-struct NextBlock {
-  const float* rows;
-  int64_t ld, depth, cols;
+class NextBlock {
+ public:
+  NextBlock(const float* rows, int64_t ld, int64_t depth, int64_t cols, int64_t parts)
+      : row_(rows),
+        end_(rows + depth * ld),
+        ld_(ld),
+        cols_(cols),
+        step_((depth + parts - 1) / parts) {}
 
-  HWY_INLINE void share(int64_t part, int64_t parts) const {
-    for (int64_t k = depth * part / parts; k < depth * (part + 1) / parts; ++k) {
-      for (int64_t i = 0; i < cols; i += 16) __builtin_prefetch(rows + k * ld + i, 0, 2);
+  HWY_INLINE void part() {
+    for (int64_t k = 0; k < step_ && row_ != end_; ++k, row_ += ld_) {
+      for (int64_t i = 0; i < cols_; i += 16) __builtin_prefetch(row_ + i, 0, 2);
     }
   }
+
+ private:
+  const float *row_, *end_;
+  int64_t ld_, cols_, step_;
 };
 
 inline void multiply_strips(int64_t depth, const float* strips, const float* panels,
                             int64_t panel_stride, const Target& t, int64_t rows, int64_t cols,
-                            const NextBlock& left, const NextBlock& right) {
-  const int64_t parts = (rows + strip - 1) / strip * ((cols + panel - 1) / panel);
-  int64_t part = 0;
+                            NextBlock left, NextBlock right) {
   for (int64_t column = 0; column < cols; column += panel, panels += panel_stride) {
     const float* a = strips;
     for (int64_t r = 0; r < rows; r += strip, a += strip_size(depth)) {
       const int64_t ahead = std::clamp<int64_t>(rows - r - strip, 0, strip);
-      left.share(part, parts);
-      right.share(part, parts);
-      ++part;
+      left.part();
+      right.part();
       prefetch_strip(t.c + (r + strip) * t.ldc + column, t.ldc, ahead, 1);
       tile<true, strip>(depth, a, strip, panels, t.at(r, column), rows - r, cols - column);
     }
@@ -185,6 +191,7 @@ inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a
                   Scratch::product_chunk);
   float* left = scratch.take<float>(strips);
   float* right = scratch.take<float>(panels);
+  const int64_t parts = (p.rows + strip - 1) / strip * ((p.columns + panel - 1) / panel);
   for (int64_t k = p.k; k < p.k + p.depth; k += depth, t = t.onward()) {
     const int64_t now = std::min(depth, p.k + p.depth - k);
     pack_strips(left, a + k * g.lda + p.row, g.lda, now, p.rows, g.m - p.row, sums);
@@ -192,9 +199,9 @@ inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a
     const int64_t capacity = g.transpose_b ? now : now + 1;
     pack_right(g, b, k, now, p.column, p.columns, right, capacity);
     const int64_t next = std::clamp<int64_t>(p.k + p.depth - k - depth, 0, depth);
-    const NextBlock next_left{a + (k + depth) * g.lda + p.row, g.lda, next, p.rows};
-    const NextBlock next_right{b + (k + depth) * g.ldb + p.column, g.ldb, g.transpose_b ? 0 : next,
-                               p.columns};
+    const NextBlock next_left(a + (k + depth) * g.lda + p.row, g.lda, next, p.rows, parts);
+    const NextBlock next_right(b + (k + depth) * g.ldb + p.column, g.ldb, g.transpose_b ? 0 : next,
+                               p.columns, parts);
     multiply_strips(now, left, right, capacity * panel, t, p.rows, p.columns, next_left,
                     next_right);
   }

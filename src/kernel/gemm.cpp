@@ -105,7 +105,8 @@ void transposed(const Run& run, const Gemm& g, const float* a, const float* b, c
   float* rows_of_slices = scratch.take<float>(row_aside);
   std::fill_n(rows_of_slices, row_aside, 0.0f);
   run(cut.tasks(), [&](int64_t task) {
-    const int64_t slice = task % cut.depth, tile = task / cut.depth;
+    // Slices of depth in turn: who made some rows of A and B mostly adds them up, too.
+    const int64_t tiles = cut.rows * cut.columns, slice = task / tiles, tile = task % tiles;
     const Share rows = share_of(g.m, strip, tile / cut.columns, cut.rows);
     const Share columns = share_of(g.n, panel, tile % cut.columns, cut.columns);
     const Share depth = share_of(g.k, 1, slice, cut.depth);

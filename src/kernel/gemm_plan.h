@@ -34,7 +34,7 @@ inline Share share_of(int64_t n, int64_t unit, int64_t i, int64_t parts) {
 // Tasks worth having: so many that threads which are held up do not hold up the others, each with
 // a million multiplications or so.
 inline int64_t tasks_wanted(const Gemm& g) {
-  return std::clamp<int64_t>(g.m * g.n / 1024 * g.k / 1024, 1, 32);
+  return std::clamp<int64_t>(g.m * g.n / 1024 * g.k / 1024, 1, 64);
 }
 
 // Cuts along rows, columns and depth.
@@ -47,7 +47,7 @@ struct GemmCut {
 // and cutting columns A; cutting the depth makes sums that have to be added up. The cheapest is
 // taken: packing costs a cycle for each element or so, adding up one and a half.
 inline GemmCut cut_transposed(const Gemm& g) {
-  const int64_t wanted = std::min<int64_t>(8, tasks_wanted(g));
+  const int64_t wanted = std::min<int64_t>(16, tasks_wanted(g));
   const int64_t least_rows = (g.m + 255) / 256, least_columns = (g.n + 511) / 512;
   const int64_t most_rows = std::min(std::max<int64_t>(1, g.m / 48), least_rows + 8);
   const int64_t most_columns = std::min(std::max<int64_t>(1, g.n / 64), least_columns + 8);
