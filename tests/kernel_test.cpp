@@ -340,9 +340,14 @@ TEST(Kernel, LayerNorm) {
               *dy = c.in<T>(n);
       T *mean = c.out<T>(rows), *rstd = c.out<T>(rows);
       kernel::layer_norm(c.out<T>(n), mean, rstd, x, gamma, beta, rows, cols, T(1e-5));
-      kernel::layer_norm_grad(c.out<T>(n), dy, x, gamma, mean, rstd, rows, cols);
-      T *dgamma = c.out<T>(cols), *dbeta = c.out<T>(cols);
-      kernel::layer_norm_grad_affine(dgamma, dbeta, dy, x, mean, rstd, rows, cols);
+      using To = kernel::NormGradient<T>;
+      T *dx = c.out<T>(n), *sum = c.out<T>(n), *dgamma = c.out<T>(cols), *dbeta = c.out<T>(cols);
+      kernel::layer_norm_grad(To{dx, false, dgamma, dbeta}, dy, x, gamma, mean, rstd, rows, cols);
+      std::copy_n(dy, n, sum);
+      kernel::layer_norm_grad(To{sum, true}, dy, x, gamma, mean, rstd, rows, cols);
+      T *gamma_alone = c.out<T>(cols), *beta_alone = c.out<T>(cols);
+      kernel::layer_norm_grad(To{nullptr, false, gamma_alone, beta_alone}, dy, x, gamma, mean, rstd,
+                              rows, cols);
     });
   }
 }
@@ -405,9 +410,10 @@ TEST(Kernel, Dropped) {
       });
       for (const auto f : {kernel::Unary::relu, kernel::Unary::gelu, kernel::Unary::gelu_tanh}) {
         check_against_twin([&]<class T>(Call& c, T) {
-          const T *x = c.in<T>(n, -6, 6), *dy = c.in<T>(n);
-          kernel::activate_dropped(f, c.out<T>(n), x, n, drop);
-          kernel::activate_dropped_grad(f, c.out<T>(n), dy, x, n, drop);
+          const T* x = c.in<T>(n, -6, 6);
+          T *y = c.out<T>(n), *slopes = c.out<T>(n);
+          kernel::activate_dropped(f, y, slopes, x, n, drop);
+          kernel::activate_dropped(f, c.out<T>(n), static_cast<T*>(nullptr), x, n, drop);
         });
       }
     }

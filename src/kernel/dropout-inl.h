@@ -23,9 +23,9 @@ class Dropper {
         limit_(hn::BitCast(di_, hn::Xor(hn::Set(du_, naive::threshold(p)), top()))),
         scale_(hn::Set(D(), static_cast<float>(1 / (1 - p)))) {}
 
-  // The next `count` elements, x. Counting on from vector to vector is what makes it quick: a new
-  // Iota goes through memory.
-  HWY_INLINE V operator()(V x, int64_t count) {
+  // Which of the next `count` elements are left out. Counting on from vector to vector is what
+  // makes it quick: a new Iota goes through memory.
+  HWY_INLINE hn::Mask<D> next(int64_t count) {
     U h = hn::Xor(index_, seed_);
     index_ = hn::Add(index_, hn::Set(du_, static_cast<uint32_t>(count)));
     h = hn::Xor(h, hn::ShiftRight<16>(h));
@@ -33,9 +33,13 @@ class Dropper {
     h = hn::Xor(h, hn::ShiftRight<15>(h));
     h = hn::Mul(h, hn::Set(du_, 0x846ca68bU));
     h = hn::Xor(h, hn::ShiftRight<16>(h));
-    const auto dropped = hn::Lt(hn::BitCast(di_, hn::Xor(h, top())), limit_);
-    return hn::IfThenZeroElse(hn::RebindMask(D(), dropped), hn::Mul(x, scale_));
+    return hn::RebindMask(D(), hn::Lt(hn::BitCast(di_, hn::Xor(h, top())), limit_));
   }
+  // What becomes of x then.
+  HWY_INLINE V without(hn::Mask<D> dropped, V x) const {
+    return hn::IfThenZeroElse(dropped, hn::Mul(x, scale_));
+  }
+  HWY_INLINE V operator()(V x, int64_t count) { return without(next(count), x); }
 
  private:
   using Du = hn::RebindToUnsigned<D>;

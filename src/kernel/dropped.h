@@ -11,14 +11,12 @@ using naive::Drop;
 
 // y = x + dropout(part).
 void add_dropped(float* y, const float* x, const float* part, int64_t n, const Drop& drop);
-// y = dropout(f(x)), with f one of relu, gelu and gelu_tanh.
-void activate_dropped(Unary f, float* y, const float* x, int64_t n, const Drop& drop);
-// dx = dropout(dy) f'(x).
-void activate_dropped_grad(Unary f, float* dx, const float* dy, const float* x, int64_t n,
-                           const Drop& drop);
+// y = dropout(f(x)) and, unless it is null, slopes = dropout(f'(x)), which costs little more at the
+// same time and makes the gradient a product; f is one of relu, gelu and gelu_tanh.
+void activate_dropped(Unary f, float* y, float* slopes, const float* x, int64_t n,
+                      const Drop& drop);
 
 using naive::activate_dropped;
-using naive::activate_dropped_grad;
 using naive::add_dropped;
 
 }  // namespace fovea::kernel

@@ -61,9 +61,36 @@ HWY_INLINE void prefetch_strip(const float* rows, int64_t ld, int64_t count, int
   for (int64_t r = 0; r < count; ++r) prefetch_row(rows + r * ld, cols);
 }
 
+// Rows that will be multiplied next, asked for bit by bit while others are.
+class NextRows {
+ public:
+  NextRows() = default;
+  NextRows(const float* rows, int64_t ld, int64_t count, int64_t cols, int64_t parts)
+      : row_(rows),
+        end_(rows + count * ld),
+        ld_(ld),
+        cols_(cols),
+        step_((count + parts - 1) / parts) {}
+
+  HWY_INLINE void part() {
+    for (int64_t k = 0; k < step_ && row_ != end_; ++k, row_ += ld_) {
+      for (int64_t i = 0; i < cols_; i += 16) __builtin_prefetch(row_ + i, 0, 2);
+    }
+  }
+
+ private:
+  const float *row_ = nullptr, *end_ = nullptr;
+  int64_t ld_ = 0, cols_ = 0, step_ = 0;
+};
+
+// Tiles of rows x cols.
+HWY_INLINE int64_t tiles_of(int64_t rows, int64_t cols) {
+  return (rows + strip - 1) / strip * ((cols + panel - 1) / panel);
+}
+
 // rows x cols of C, A as it is.
 inline void multiply_rows(int64_t depth, const float* a, int64_t lda, const float* panels,
-                          const Target& t, int64_t rows, int64_t cols) {
+                          const Target& t, int64_t rows, int64_t cols, NextRows next) {
   for (int64_t column = 0; column < cols; column += panel, panels += depth * panel) {
     auto block = [&]<int ROWS>(int64_t r, std::integral_constant<int, ROWS>) {
       tile<false, ROWS>(depth, a + r * lda, lda, panels, t.at(r, column), ROWS, cols - column);
@@ -71,6 +98,7 @@ inline void multiply_rows(int64_t depth, const float* a, int64_t lda, const floa
     int64_t r = 0;
     for (; r + strip <= rows; r += strip) {
       const int64_t ahead = std::min<int64_t>(strip, rows - r - strip);
+      next.part();
       if (column == 0) prefetch_strip(a + (r + strip) * lda, lda, ahead, depth);
       if (t.from == t.c) prefetch_strip(t.c + (r + strip) * t.ldc + column, t.ldc, ahead, 1);
       block(r, std::integral_constant<int, strip>());
@@ -135,30 +163,9 @@ inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int
   }
 }
 
-// The next block of depth, asked for bit by bit while this one is multiplied.
-class NextBlock {
- public:
-  NextBlock(const float* rows, int64_t ld, int64_t depth, int64_t cols, int64_t parts)
-      : row_(rows),
-        end_(rows + depth * ld),
-        ld_(ld),
-        cols_(cols),
-        step_((depth + parts - 1) / parts) {}
-
-  HWY_INLINE void part() {
-    for (int64_t k = 0; k < step_ && row_ != end_; ++k, row_ += ld_) {
-      for (int64_t i = 0; i < cols_; i += 16) __builtin_prefetch(row_ + i, 0, 2);
-    }
-  }
-
- private:
-  const float *row_, *end_;
-  int64_t ld_, cols_, step_;
-};
-
 inline void multiply_strips(int64_t depth, const float* strips, const float* panels,
                             int64_t panel_stride, const Target& t, int64_t rows, int64_t cols,
-                            NextBlock left, NextBlock right) {
+                            NextRows left, NextRows right) {
   for (int64_t column = 0; column < cols; column += panel, panels += panel_stride) {
     const float* a = strips;
     for (int64_t r = 0; r < rows; r += strip, a += strip_size(depth)) {
@@ -181,9 +188,10 @@ inline void pack_right(const Gemm& g, const float* b, int64_t k, int64_t depth, 
   }
 }
 
-// A tile of C over a range of depth, all packing its own.
-inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a, const float* b,
-                                Target t, float* sums) {
+// A tile of C over a range of depth, all packing its own. `then` is the part whose turn comes after
+// it, of no depth where there is none.
+inline void multiply_transposed(const Gemm& g, const GemmPart& p, const GemmPart& then,
+                                const float* a, const float* b, Target t, float* sums) {
   const int64_t depth = depth_block(p.depth, std::clamp<int64_t>((48 << 10) / p.rows, 128, 256));
   const int64_t strips = (p.rows + strip - 1) / strip * strip_size(depth);
   const int64_t panels = round_up(p.columns, panel) * (depth + 1);
@@ -191,17 +199,19 @@ inline void multiply_transposed(const Gemm& g, const GemmPart& p, const float* a
                   Scratch::product_chunk);
   float* left = scratch.take<float>(strips);
   float* right = scratch.take<float>(panels);
-  const int64_t parts = (p.rows + strip - 1) / strip * ((p.columns + panel - 1) / panel);
-  for (int64_t k = p.k; k < p.k + p.depth; k += depth, t = t.onward()) {
-    const int64_t now = std::min(depth, p.k + p.depth - k);
+  const int64_t parts = tiles_of(p.rows, p.columns), end = p.k + p.depth;
+  for (int64_t k = p.k; k < end; k += depth, t = t.onward()) {
+    const int64_t now = std::min(depth, end - k);
     pack_strips(left, a + k * g.lda + p.row, g.lda, now, p.rows, g.m - p.row, sums);
     // Panels a power of two apart would be written to the same few cache sets.
     const int64_t capacity = g.transpose_b ? now : now + 1;
     pack_right(g, b, k, now, p.column, p.columns, right, capacity);
-    const int64_t next = std::clamp<int64_t>(p.k + p.depth - k - depth, 0, depth);
-    const NextBlock next_left(a + (k + depth) * g.lda + p.row, g.lda, next, p.rows, parts);
-    const NextBlock next_right(b + (k + depth) * g.ldb + p.column, g.ldb, g.transpose_b ? 0 : next,
-                               p.columns, parts);
+    GemmPart next = then;
+    if (k + depth < end) next = p, next.k = k + depth, next.depth = end - next.k;
+    const int64_t more = std::min(depth, next.depth);
+    const NextRows next_left(a + next.k * g.lda + next.row, g.lda, more, next.rows, parts);
+    const NextRows next_right(b + next.k * g.ldb + next.column, g.ldb, g.transpose_b ? 0 : more,
+                              next.columns, parts);
     multiply_strips(now, left, right, capacity * panel, t, p.rows, p.columns, next_left,
                     next_right);
   }
@@ -218,7 +228,7 @@ inline void multiply_columns(const Gemm& g, const Share& columns, const float* a
     for (int64_t column = columns.begin; column < columns.end; column += panel) {
       const int64_t cols = std::min<int64_t>(panel, columns.end - column);
       pack_right(g, b, k, now, column, cols, right, now);
-      multiply_rows(now, a + k, g.lda, right, t.at(0, column), g.m, cols);
+      multiply_rows(now, a + k, g.lda, right, t.at(0, column), g.m, cols, {});
     }
   }
 }
@@ -243,12 +253,17 @@ void pack_all(const Run& run, const Gemm& g, const float* b, float* packed) {
 // Some rows of C with such a B.
 inline void multiply_packed(const Gemm& g, const Share& rows, const float* a, const float* packed,
                             Target t) {
-  const int64_t depth = depth_block(g.k, 512);
+  const int64_t depth = depth_block(g.k, 512), count = rows.end - rows.begin;
+  const int64_t parts = tiles_of(count, g.n);
   t = t.at(rows.begin, 0);
+  a += rows.begin * g.lda;
   for (int64_t k = 0; k < g.k; k += depth, t = t.onward()) {
-    const int64_t now = std::min(depth, g.k - k);
-    multiply_rows(now, a + rows.begin * g.lda + k, g.lda, packed + k * round_up(g.n, panel), t,
-                  rows.end - rows.begin, g.n);
+    const int64_t now = std::min(depth, g.k - k), more = std::min(depth, g.k - k - now);
+    // The rows' next block of depth, or the first one of as many rows that come after them.
+    const NextRows next = more > 0 ? NextRows(a + k + now, g.lda, count, more, parts)
+                                   : NextRows(a + count * g.lda, g.lda,
+                                              std::min(count, g.m - rows.end), depth, parts);
+    multiply_rows(now, a + k, g.lda, packed + k * round_up(g.n, panel), t, count, g.n, next);
   }
 }
 

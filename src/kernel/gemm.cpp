@@ -104,19 +104,24 @@ void transposed(const Run& run, const Gemm& g, const float* a, const float* b, c
   float* sums = scratch.take<float>(aside);
   float* rows_of_slices = scratch.take<float>(row_aside);
   std::fill_n(rows_of_slices, row_aside, 0.0f);
+  // Slices of depth in turn: who made some rows of A and B mostly adds them up, too.
+  const int64_t tiles = cut.rows * cut.columns;
+  auto part_of = [&](int64_t task) -> GemmPart {
+    if (task == cut.tasks()) return {};
+    const Share rows = share_of(g.m, strip, task % tiles / cut.columns, cut.rows);
+    const Share columns = share_of(g.n, panel, task % tiles % cut.columns, cut.columns);
+    const Share depth = share_of(g.k, 1, task / tiles, cut.depth);
+    return {rows.begin,  rows.end - rows.begin,  columns.begin, columns.end - columns.begin,
+            depth.begin, depth.end - depth.begin};
+  };
   run(cut.tasks(), [&](int64_t task) {
-    // Slices of depth in turn: who made some rows of A and B mostly adds them up, too.
-    const int64_t tiles = cut.rows * cut.columns, slice = task / tiles, tile = task % tiles;
-    const Share rows = share_of(g.m, strip, tile / cut.columns, cut.rows);
-    const Share columns = share_of(g.n, panel, tile % cut.columns, cut.columns);
-    const Share depth = share_of(g.k, 1, slice, cut.depth);
-    const GemmPart part{rows.begin,    rows.end - rows.begin,
-                        columns.begin, columns.end - columns.begin,
-                        depth.begin,   depth.end - depth.begin};
+    const int64_t slice = task / tiles;
+    const GemmPart part = part_of(task);
     const Target whole = slice == 0 ? t : Target{sums + (slice - 1) * g.m * g.n, g.n, nullptr, 0};
     float* rows_of_slice =
         row_sums && part.column == 0 ? rows_of_slices + slice * g.m + part.row : nullptr;
-    multiply_transposed(g, part, a, b, whole.at(part.row, part.column), rows_of_slice);
+    multiply_transposed(g, part, part_of(task + 1), a, b, whole.at(part.row, part.column),
+                        rows_of_slice);
   });
   if (row_sums) std::copy_n(rows_of_slices, g.m, row_sums);
   for (int64_t slice = 1; row_sums && slice < cut.depth; ++slice) {

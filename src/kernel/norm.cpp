@@ -1,6 +1,8 @@
 #include "fovea/kernel/norm.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/grain.h"
@@ -32,7 +34,7 @@ struct Normalise {
 struct NormSlope {
   float mean, rstd, shift,
       pull;  // shift = sum(dy gamma) / cols, pull = sum(dy gamma normal) / cols
-  V operator()(D d, V dy, V gamma, V x) const {
+  HWY_INLINE V operator()(D d, V dy, V gamma, V x) const {
     const V scale = hn::Set(d, rstd);
     const V normal = hn::Mul(hn::Sub(x, hn::Set(d, mean)), scale);
     const V direct = hn::MulSub(dy, gamma, hn::Set(d, shift));
@@ -49,7 +51,7 @@ void norm_row(float* y, float* mean, float* rstd, const float* x, const float* g
 }
 
 void norm_grad_row(float* dx, const float* dy, const float* x, const float* gamma, float mean,
-                   float rstd, int64_t n) {
+                   float rstd, int64_t n, bool add) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   V sums = hn::Zero(d), dots = sums;
@@ -67,7 +69,16 @@ void norm_grad_row(float* dx, const float* dy, const float* x, const float* gamm
   sum += hn::GetLane(hn::SumOfLanes(d, sums));
   dot += hn::GetLane(hn::SumOfLanes(d, dots));
   const auto count = static_cast<float>(n);
-  map3(NormSlope{mean, rstd, sum / count, dot * rstd / count}, dx, dy, gamma, x, n);
+  const NormSlope slope{mean, rstd, sum / count, dot * rstd / count};
+  if (!add) return map3(slope, dx, dy, gamma, x, n);
+  for (i = 0; i + lanes <= n; i += lanes) {
+    const V more = slope(d, hn::LoadU(d, dy + i), hn::LoadU(d, gamma + i), hn::LoadU(d, x + i));
+    hn::StoreU(hn::Add(hn::LoadU(d, dx + i), more), d, dx + i);
+  }
+  if (i == n) return;
+  const V more = slope(d, load_part(d, dy + i, n - i), load_part(d, gamma + i, n - i),
+                       load_part(d, x + i, n - i));
+  store_part(hn::Add(load_part(d, dx + i, n - i), more), d, dx + i, n - i);
 }
 
 // N vectors' columns of a matrix whose rows are `stride` apart.
@@ -93,29 +104,40 @@ void norm_grad_vectors(float* dgamma, float* dbeta, const float* dy, const float
   }
 }
 
-// Columns [0, width), two cache lines at a time where there are as many.
+// Two cache lines of columns at a time where there are as many.
 void norm_grad_columns(float* dgamma, float* dbeta, const float* dy, const float* x,
-                       const float* mean, const float* rstd, int64_t rows, int64_t width,
-                       int64_t stride) {
+                       const float* mean, const float* rstd, int64_t rows, int64_t cols) {
   const D d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + 4 * lanes <= width; i += 4 * lanes) {
-    norm_grad_vectors<4>(dgamma + i, dbeta + i, dy + i, x + i, mean, rstd, rows, stride);
+  for (; i + 4 * lanes <= cols; i += 4 * lanes) {
+    norm_grad_vectors<4>(dgamma + i, dbeta + i, dy + i, x + i, mean, rstd, rows, cols);
   }
-  for (; i + lanes <= width; i += lanes) {
-    norm_grad_vectors<1>(dgamma + i, dbeta + i, dy + i, x + i, mean, rstd, rows, stride);
+  for (; i + lanes <= cols; i += lanes) {
+    norm_grad_vectors<1>(dgamma + i, dbeta + i, dy + i, x + i, mean, rstd, rows, cols);
   }
-  for (; i < width; ++i) {
+  for (; i < cols; ++i) {
     float g = 0, b = 0;
     for (int64_t r = 0; r < rows; ++r) {
-      g += dy[r * stride + i] * (x[r * stride + i] - mean[r]) * rstd[r];
-      b += dy[r * stride + i];
+      g += dy[r * cols + i] * (x[r * cols + i] - mean[r]) * rstd[r];
+      b += dy[r * cols + i];
     }
     dgamma[i] = g;
     dbeta[i] = b;
   }
 }
+
+void norm_grad_rows(const NormGradient<float>& to, float* dgamma, float* dbeta, const float* dy,
+                    const float* x, const float* gamma, const float* mean, const float* rstd,
+                    int64_t rows, int64_t cols) {
+  for (int64_t r = 0; to.dx && r < rows; ++r) {
+    const int64_t i = r * cols;
+    norm_grad_row(to.dx + i, dy + i, x + i, gamma, mean[r], rstd[r], cols, to.add);
+  }
+  if (dgamma) norm_grad_columns(dgamma, dbeta, dy, x, mean, rstd, rows, cols);
+}
+
+void add_sums(float* sums, const float* more, int64_t n) { map2(Plus{}, sums, sums, more, n); }
 
 }  // namespace fovea::kernel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -124,8 +146,8 @@ HWY_AFTER_NAMESPACE();
 namespace fovea::kernel {
 
 HWY_EXPORT(norm_row);
-HWY_EXPORT(norm_grad_row);
-HWY_EXPORT(norm_grad_columns);
+HWY_EXPORT(norm_grad_rows);
+HWY_EXPORT(add_sums);
 
 void layer_norm(float* y, float* mean, float* rstd, const float* x, const float* gamma,
                 const float* beta, int64_t rows, int64_t cols, float eps) {
@@ -137,22 +159,26 @@ void layer_norm(float* y, float* mean, float* rstd, const float* x, const float*
   });
 }
 
-void layer_norm_grad(float* dx, const float* dy, const float* x, const float* gamma,
-                     const float* mean, const float* rstd, int64_t rows, int64_t cols) {
-  parallel_for(rows, row_grain(light_grain, cols), [=](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const int64_t i = r * cols;
-      HWY_DYNAMIC_DISPATCH(norm_grad_row)(dx + i, dy + i, x + i, gamma, mean[r], rstd[r], cols);
-    }
+void layer_norm_grad(const NormGradient<float>& to, const float* dy, const float* x,
+                     const float* gamma, const float* mean, const float* rstd, int64_t rows,
+                     int64_t cols) {
+  const int64_t grain = row_grain(heavy_grain, cols), chunks = (rows + grain - 1) / grain;
+  // Each chunk of rows has sums of its own for gamma and beta.
+  std::vector<float> sums(to.dgamma ? chunks * 2 * cols : 0);
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+    const int64_t i = begin * cols;
+    float* own = to.dgamma ? sums.data() + begin / grain * 2 * cols : nullptr;
+    HWY_DYNAMIC_DISPATCH(norm_grad_rows)
+    ({to.dx ? to.dx + i : nullptr, to.add}, own, own ? own + cols : nullptr, dy + i, x + i, gamma,
+     mean + begin, rstd + begin, end - begin, cols);
   });
-}
-
-void layer_norm_grad_affine(float* dgamma, float* dbeta, const float* dy, const float* x,
-                            const float* mean, const float* rstd, int64_t rows, int64_t cols) {
-  parallel_for(cols, 64, [=](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(norm_grad_columns)
-    (dgamma + begin, dbeta + begin, dy + begin, x + begin, mean, rstd, rows, end - begin, cols);
-  });
+  if (!to.dgamma) return;
+  sums.resize(std::max<int64_t>(1, chunks) * 2 * cols);  // no rows: zeros
+  for (int64_t chunk = 1; chunk < chunks; ++chunk) {
+    HWY_DYNAMIC_DISPATCH(add_sums)(sums.data(), sums.data() + chunk * 2 * cols, 2 * cols);
+  }
+  std::copy_n(sums.data(), cols, to.dgamma);
+  std::copy_n(sums.data() + cols, cols, to.dbeta);
 }
 
 }  // namespace fovea::kernel

@@ -2,6 +2,7 @@
 
 #include "fovea/kernel/dropout.h"
 #include "fovea/kernel/dropped.h"
+#include "fovea/op/elementwise.h"
 
 namespace fovea {
 namespace {
@@ -44,17 +45,14 @@ Tensor activate_dropped(Unary f, const Tensor& x, double p, Random* random) {
         "activate_dropped: takes relu, gelu and gelu_tanh");
   const Drop drop = draw(p, random);
   Tensor y(x.shape(), x.dtype());
+  Tensor slopes = Tape::current() ? Tensor(x.shape(), x.dtype()) : Tensor();
   with_real(x.dtype(), [&]<class T>(T) {
-    kernel::activate_dropped(f, y.write<T>().data(), x.read<T>().data(), x.elements(), drop);
+    kernel::activate_dropped(f, y.write<T>().data(),
+                             slopes.empty() ? nullptr : slopes.write<T>().data(),
+                             x.read<T>().data(), x.elements(), drop);
   });
-  return record("activate_dropped", {x}, y, [f, x, drop](const Tensor& dy, InputGradients& dx) {
-    Tensor g(x.shape(), x.dtype());
-    with_real(x.dtype(), [&]<class T>(T) {
-      kernel::activate_dropped_grad(f, g.write<T>().data(), dy.read<T>().data(), x.read<T>().data(),
-                                    x.elements(), drop);
-    });
-    dx.add(0, g);
-  });
+  return record("activate_dropped", {x}, y,
+                [slopes](const Tensor& dy, InputGradients& dx) { dx.add(0, dy * slopes); });
 }
 
 }  // namespace fovea

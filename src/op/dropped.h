@@ -1,5 +1,5 @@
 // Dropout together with what stands before and behind it in a Transformer: what lies between is
-// never in memory, neither on the way nor for the gradient.
+// never in memory.
 #pragma once
 
 #include "fovea/base/random.h"

@@ -17,24 +17,26 @@ Tensor layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, doub
   });
   return record("layer_norm", {x, gamma, beta}, y,
                 [x, gamma, mean, rstd, rows, cols](const Tensor& dy, InputGradients& dx) {
+                  const bool affine = dx.wants(1) || dx.wants(2);
+                  Tensor* begun = dx.wants(0) ? dx.begun(0) : nullptr;
+                  Tensor fresh, dgamma, dbeta;
+                  if (dx.wants(0) && !begun) fresh = Tensor(x.shape(), x.dtype());
+                  if (affine) {
+                    dgamma = Tensor({cols}, x.dtype());
+                    dbeta = Tensor({cols}, x.dtype());
+                  }
                   with_real(x.dtype(), [&]<class T>(T) {
-                    const T *py = dy.read<T>().data(), *px = x.read<T>().data();
-                    const T *pm = mean.read<T>().data(), *pr = rstd.read<T>().data();
-                    if (dx.wants(0)) {
-                      Tensor g(x.shape(), x.dtype());
-                      kernel::layer_norm_grad(g.write<T>().data(), py, px, gamma.read<T>().data(),
-                                              pm, pr, rows, cols);
-                      dx.add(0, g);
-                    }
-                    if (dx.wants(1) || dx.wants(2)) {
-                      Tensor dgamma({cols}, x.dtype()), dbeta({cols}, x.dtype());
-                      kernel::layer_norm_grad_affine(dgamma.write<T>().data(),
-                                                     dbeta.write<T>().data(), py, px, pm, pr, rows,
-                                                     cols);
-                      dx.add(1, dgamma);
-                      dx.add(2, dbeta);
-                    }
+                    auto data = [](Tensor& t) { return t.empty() ? nullptr : t.write<T>().data(); };
+                    const kernel::NormGradient<T> to{data(begun ? *begun : fresh), begun != nullptr,
+                                                     data(dgamma), data(dbeta)};
+                    kernel::layer_norm_grad(to, dy.read<T>().data(), x.read<T>().data(),
+                                            gamma.read<T>().data(), mean.read<T>().data(),
+                                            rstd.read<T>().data(), rows, cols);
                   });
+                  if (!fresh.empty()) dx.add(0, std::move(fresh));
+                  if (!affine) return;
+                  dx.add(1, std::move(dgamma));
+                  dx.add(2, std::move(dbeta));
                 });
 }
 

@@ -24,14 +24,11 @@ void add_dropped(T* y, const T* x, const T* part, int64_t n, const Drop& drop) {
 }
 
 template <class T>
-void activate_dropped(Unary f, T* y, const T* x, int64_t n, const Drop& drop) {
-  for (int64_t i = 0; i < n; ++i) y[i] = drop(value(f, x[i], T(0), T(0)), i);
-}
-
-template <class T>
-void activate_dropped_grad(Unary f, T* dx, const T* dy, const T* x, int64_t n, const Drop& drop) {
+void activate_dropped(Unary f, T* y, T* slopes, const T* x, int64_t n, const Drop& drop) {
   for (int64_t i = 0; i < n; ++i) {
-    dx[i] = drop(dy[i], i) * slope(f, x[i], value(f, x[i], T(0), T(0)), T(0), T(0));
+    const T value_i = value(f, x[i], T(0), T(0));
+    y[i] = drop(value_i, i);
+    if (slopes) slopes[i] = drop(slope(f, x[i], value_i, T(0), T(0)), i);
   }
 }
 

@@ -20,29 +20,29 @@ void layer_norm(T* y, T* mean, T* rstd, const T* x, const T* gamma, const T* bet
 }
 
 template <class T>
-void layer_norm_grad(T* dx, const T* dy, const T* x, const T* gamma, const T* mean, const T* rstd,
-                     int64_t rows, int64_t cols) {
-  for (int64_t r = 0; r < rows; ++r, x += cols, dx += cols, dy += cols) {
-    T sum = 0, dot = 0;
-    for (int64_t i = 0; i < cols; ++i) {
-      sum += dy[i] * gamma[i];
-      dot += dy[i] * gamma[i] * (x[i] - mean[r]) * rstd[r];
-    }
-    for (int64_t i = 0; i < cols; ++i) {
-      const T normal = (x[i] - mean[r]) * rstd[r];
-      dx[i] = rstd[r] * (dy[i] * gamma[i] - sum / cols - normal * dot / cols);
-    }
-  }
-}
+struct NormGradient {
+  T* dx;           // [rows, cols], or null
+  bool add;        // dx gets it on top of what it holds
+  T* dgamma = {};  // [cols], or null, and dbeta with it
+  T* dbeta = {};
+};
 
 template <class T>
-void layer_norm_grad_affine(T* dgamma, T* dbeta, const T* dy, const T* x, const T* mean,
-                            const T* rstd, int64_t rows, int64_t cols) {
-  for (int64_t i = 0; i < cols; ++i) {
-    dgamma[i] = dbeta[i] = 0;
-    for (int64_t r = 0; r < rows; ++r) {
-      dgamma[i] += dy[r * cols + i] * (x[r * cols + i] - mean[r]) * rstd[r];
-      dbeta[i] += dy[r * cols + i];
+void layer_norm_grad(const NormGradient<T>& to, const T* dy, const T* x, const T* gamma,
+                     const T* mean, const T* rstd, int64_t rows, int64_t cols) {
+  for (int64_t i = 0; to.dgamma && i < cols; ++i) to.dgamma[i] = to.dbeta[i] = 0;
+  for (int64_t r = 0; r < rows; ++r, x += cols, dy += cols) {
+    T sum = 0, dot = 0;
+    for (int64_t i = 0; i < cols; ++i) {
+      const T normal = (x[i] - mean[r]) * rstd[r];
+      sum += dy[i] * gamma[i];
+      dot += dy[i] * gamma[i] * normal;
+      if (to.dgamma) to.dgamma[i] += dy[i] * normal, to.dbeta[i] += dy[i];
+    }
+    for (int64_t i = 0; to.dx && i < cols; ++i) {
+      const T normal = (x[i] - mean[r]) * rstd[r];
+      const T slope = rstd[r] * (dy[i] * gamma[i] - sum / cols - normal * dot / cols);
+      to.dx[r * cols + i] = to.add ? to.dx[r * cols + i] + slope : slope;
     }
   }
 }
