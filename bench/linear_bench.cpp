@@ -1,7 +1,7 @@
 // Linear layers on the tape, forward and backward, as a ratio to dnnl_sgemm:
 //   linear_bench [seconds per case] [only names containing this]
 #include "fovea/app/bench/race.h"
-#include "fovea/op/matmul.h"
+#include "fovea/op/linear.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/tape.h"
 

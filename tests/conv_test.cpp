@@ -10,7 +10,7 @@
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/simd.h"
 #include "fovea/nn/conv.h"
-#include "fovea/op/matmul.h"
+#include "fovea/op/linear.h"
 #include "support/golden.h"
 #include "support/gradient.h"
 

@@ -1,9 +1,11 @@
-// Dropout joined with activation and residual, against the same in single steps.
+// Dropout joined with the residual, and all of it with the feed-forward layer, against the same in
+// single steps.
 #include "fovea/op/dropped.h"
 
 #include <gtest/gtest.h>
 
 #include "fovea/base/parallel.h"
+#include "fovea/op/linear.h"
 #include "support/gradient.h"
 
 namespace fovea::test {
@@ -14,15 +16,21 @@ using Tensors = std::vector<Tensor>;
 
 constexpr double p = 0.3;
 
-// What add_dropped() multiplies with, for this shape and stream: 0 or 1 / (1 - p).
-Tensor mask_of(const Shape& shape, Dtype dtype, uint64_t seed) {
+// What add_dropped() multiplies with, for this shape and the key that a stream gives after others:
+// 0 or 1 / (1 - p).
+Tensor mask_of(const Shape& shape, Dtype dtype, uint64_t seed, int after = 0) {
   Random random(seed);
+  for (int i = 0; i < after; ++i) random.bits64();
   Tape tape;
   return add_dropped(Tensor::zeros(shape, dtype), Tensor::full(shape, 1, dtype), p, &random);
 }
 
 Tensor plain(Unary f, const Tensor& x) {
   return f == Unary::relu ? relu(x) : f == Unary::gelu ? gelu(x) : gelu_tanh(x);
+}
+
+Tensor in_single_steps(Unary f, const Tensors& in) {
+  return in[0] + linear(plain(f, linear(in[1], in[2], in[3])), in[4], in[5]);
 }
 
 // The value and the gradients of its inputs.
@@ -59,18 +67,46 @@ TEST(Dropped, EqualsTheSingleSteps) {
                            {x, y}),
                        results([&](const Tensors& in) { return in[0] + mask * in[1]; }, {x, y}),
                        tolerance);
+    }
+  }
+}
+
+TEST(Dropped, FeedForwardEqualsTheSingleSteps) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    const double tolerance = dtype == Dtype::f32 ? 4e-6 : 1e-12;
+    // One row, few rows, a few hundred (which a product takes in blocks), and a batch of sequences.
+    for (const Shape& before : {Shape{1}, Shape{7}, Shape{301}, Shape{3, 67}}) {
+      Shape shape = before, inner = before;
+      shape.push_back(19);
+      inner.push_back(45);
+      auto make = [&](const Shape& s, uint64_t seed) {
+        return parameter(random_tensor(s, seed).to(dtype));
+      };
+      const Tensors inputs{make(shape, 1), make(shape, 2),    make({45, 19}, 3),
+                           make({45}, 4),  make({19, 45}, 5), make({19}, 6)};
+      // A stream of keys: the hidden layer draws the first, the residual the second.
+      const Tensor first = mask_of(inner, dtype, 5), second = mask_of(shape, dtype, 5, 1);
       for (const Unary f : {Unary::relu, Unary::gelu, Unary::gelu_tanh}) {
-        expect_all_close(results(
-                             [f](const Tensors& in) {
-                               Random random(5);
-                               return activate_dropped(f, in[0], p, &random);
-                             },
-                             {x}),
-                         results([&](const Tensors& in) { return mask * plain(f, in[0]); }, {x}),
-                         tolerance);
-        expect_all_close(
-            results([f](const Tensors& in) { return activate_dropped(f, in[0], p, nullptr); }, {x}),
-            results([f](const Tensors& in) { return plain(f, in[0]); }, {x}), tolerance);
+        for (const bool drops : {true, false}) {
+          auto joined = [&](const Tensors& in) {
+            Random random(5);
+            return feed_forward(in[0], in[1], {in[2], in[3], in[4], in[5]}, f, p,
+                                drops ? &random : nullptr);
+          };
+          auto single = [&](const Tensors& in) {
+            Tensor h = plain(f, linear(in[1], in[2], in[3]));
+            if (drops) h = first * h;
+            const Tensor y = linear(h, in[4], in[5]);
+            return in[0] + (drops ? second * y : y);
+          };
+          SCOPED_TRACE(say(dtype, " ", shape, " ", static_cast<int>(f), drops));
+          expect_all_close(results(joined, inputs), results(single, inputs), tolerance);
+          // What it returns for the same array as residual and input has both gradients.
+          const Tensors twice{inputs[0], inputs[0], inputs[2], inputs[3], inputs[4], inputs[5]};
+          expect_all_close(results(joined, twice), results(single, twice), tolerance);
+          // Without a tape nothing is dropped.
+          expect_close(joined(inputs), in_single_steps(f, inputs), tolerance);
+        }
       }
     }
   }
@@ -97,7 +133,11 @@ TEST(Dropped, DropsAsOftenAsAskedAndOnlyWhileATapeLives) {
 }
 
 TEST(Dropped, SameBitsWithAnyNumberOfThreads) {
-  const Tensor x = parameter(random_tensor({500, 96}, 1, -1, 1, Dtype::f32));
+  auto make = [](const Shape& shape, uint64_t seed) {
+    return parameter(random_tensor(shape, seed, -1, 1, Dtype::f32));
+  };
+  const Tensors inputs{make({500, 96}, 1), make({500, 96}, 2), make({130, 96}, 3),
+                       make({130}, 4),     make({96, 130}, 5), make({96}, 6)};
   const int before = threads();
   Tensors first;
   for (const int n : {1, 2, 4}) {
@@ -105,9 +145,9 @@ TEST(Dropped, SameBitsWithAnyNumberOfThreads) {
     const Tensors now = results(
         [](const Tensors& in) {
           Random random(5);
-          return activate_dropped(Unary::gelu, in[0], p, &random);
+          return feed_forward(in[0], in[1], {in[2], in[3], in[4], in[5]}, Unary::gelu, p, &random);
         },
-        {x});
+        inputs);
     if (first.empty()) first = now;
     for (size_t i = 0; i < now.size(); ++i) expect_same_bits(now[i], first[i]);
   }

@@ -247,6 +247,22 @@ TEST(Kernel, GemmWithoutDepthKeepsWhatItAddsTo) {
   }
 }
 
+TEST(Kernel, GemmHandsOnEveryRowOnceItIsFinal) {
+  for (const int64_t m : {1, 7, 192, 193, 1000}) {
+    const int64_t n = 37, k = 600;  // more than one block of depth
+    check_against_twin([=]<class T>(Call& c, T) {
+      const T *a = c.in<T>(m * k), *b = c.in<T>(k * n);
+      T* y = c.out<T>(m * n);
+      auto twice = [=](int64_t begin, int64_t end) {
+        for (int64_t i = begin * n; i < end * n; ++i) y[i] = 2 * y[i] + 1;
+      };
+      const ChunkBody then(twice);
+      kernel::gemm({.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n}, a, b, y,
+                   static_cast<const T*>(nullptr), &then);
+    });
+  }
+}
+
 TEST(Kernel, GemmWithRowSums) {
   for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
                                 {3, 5, 70},

@@ -7,6 +7,7 @@
 #include "fovea/nn/linear.h"
 #include "fovea/nn/norm.h"
 #include "fovea/nn/scope.h"
+#include "fovea/op/matmul.h"
 #include "support/layer.h"
 
 namespace fovea::test {

@@ -9,6 +9,7 @@
 #include "fovea/op/dropout.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
+#include "fovea/op/linear.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/norm.h"
 #include "fovea/op/reduce.h"

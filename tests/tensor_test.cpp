@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "fovea/op/elementwise.h"
+#include "fovea/op/linear.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/reduce.h"
 #include "fovea/tensor/pool.h"

@@ -5,6 +5,7 @@
 #include "fovea/attention/score/map.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
+#include "fovea/op/matmul.h"
 #include "fovea/op/recompute.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"

@@ -7,6 +7,7 @@
 #include "fovea/kernel/attention.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
+#include "fovea/op/linear.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"

@@ -88,7 +88,8 @@ HWY_EXPORT(activate_part);
 
 void add_dropped(float* y, const float* x, const float* part, int64_t n, const Drop& drop) {
   parallel_for(n, heavy_grain, [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(add_part)(y + begin, x + begin, part + begin, begin, end - begin, drop);
+    HWY_DYNAMIC_DISPATCH(add_part)
+    (y + begin, x + begin, part + begin, drop.first + begin, end - begin, drop);
   });
 }
 
@@ -98,7 +99,8 @@ void activate_dropped(Unary f, float* y, float* slopes, const float* x, int64_t 
         "activate_dropped: takes relu, gelu and gelu_tanh");
   parallel_for(n, heavy_grain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(activate_part)
-    (f, y + begin, slopes ? slopes + begin : nullptr, x + begin, begin, end - begin, drop);
+    (f, y + begin, slopes ? slopes + begin : nullptr, x + begin, drop.first + begin, end - begin,
+     drop);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fovea/base/parallel.h"
+#include "fovea/kernel/grain.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fovea/kernel/gemm.cpp"
@@ -149,16 +150,21 @@ void by_columns(const Run& run, const Gemm& g, const float* a, const float* b, c
 
 // Many rows: all of B is packed first.
 template <class Run>
-void by_rows(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
+void by_rows(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t,
+             const ChunkBody* then) {
   Scratch scratch(Scratch::bytes<float>(packed_elements(g)), Scratch::product_call);
   float* packed = scratch.take<float>(packed_elements(g));
   pack_all(run, g, b, packed);
   // Rows of A that fit into half of a second-level cache.
   const int64_t most = std::max<int64_t>(strip, (64 << 10) / depth_block(g.k, 512));
   const int64_t tasks = std::max((g.m + most - 1) / most, std::min(tasks_wanted(g), g.m / 48));
-  run(tasks,
-      [&](int64_t task) { multiply_packed(g, share_of(g.m, strip, task, tasks), a, packed, t); });
+  run(tasks, [&](int64_t task) {
+    const Share rows = share_of(g.m, strip, task, tasks);
+    multiply_packed(g, rows, a, packed, t);
+    if (then) (*then)(rows.begin, rows.end);
+  });
 }
+bool goes_by_rows(const Gemm& g) { return !g.transpose_a && g.m > 192 && g.n > 0 && g.k > 0; }
 
 // What the sums start from. A beta other than 0 and 1 is applied to C here.
 Target start(const Gemm& g, float* c, const float* bias) {
@@ -172,7 +178,7 @@ Target start(const Gemm& g, float* c, const float* bias) {
 
 template <class Run>
 void product(const Run& run, Gemm g, const float* a, const float* b, float* c, const float* bias,
-             float* row_sums = nullptr) {
+             float* row_sums = nullptr, const ChunkBody* then = nullptr) {
   if (g.m == 0 || g.n == 0) return;
   if (bias && (g.m <= 4 || g.k == 0)) {
     for (int64_t row = 0; row < g.m; ++row) std::copy_n(bias, g.n, c + row * g.ldc);
@@ -184,12 +190,13 @@ void product(const Run& run, Gemm g, const float* a, const float* b, float* c, c
   if (g.m <= 4) return few_rows(run, g, a, b, c);
   const Target t = start(g, c, bias);
   if (g.transpose_a) return transposed(run, g, a, b, t, row_sums);
-  g.m <= 192 ? by_columns(run, g, a, b, t) : by_rows(run, g, a, b, t);
+  goes_by_rows(g) ? by_rows(run, g, a, b, t, then) : by_columns(run, g, a, b, t);
 }
 
 void product_together(const Gemm& g, const float* a, const float* b, float* c, const float* bias,
-                      float* row_sums) {
-  product(Together{}, g, a, b, c, bias, row_sums);
+                      float* row_sums, const ChunkBody* then) {
+  product(Together{}, g, a, b, c, bias, row_sums, then);
+  if (then && !goes_by_rows(g)) parallel_for(g.m, row_grain(heavy_grain, g.n), *then);
 }
 void product_alone(const Gemm& g, const float* a, const float* b, float* c) {
   product(Alone{}, g, a, b, c, nullptr);
@@ -215,12 +222,13 @@ HWY_EXPORT(elements_of_packed);
 HWY_EXPORT(pack_together);
 HWY_EXPORT(product_of_packed);
 
-void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias) {
-  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, bias, nullptr);
+void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias,
+          const ChunkBody* then) {
+  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, bias, nullptr, then);
 }
 
 void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums) {
-  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, nullptr, row_sums);
+  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, nullptr, row_sums, nullptr);
 }
 
 void gemm_serial(const Gemm& g, const float* a, const float* b, float* c) {

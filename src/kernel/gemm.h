@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fovea/base/parallel.h"
 #include "fovea/kernel/naive/gemm.h"
 
 namespace fovea::kernel {
@@ -10,9 +11,15 @@ namespace fovea::kernel {
 using naive::Gemm;
 
 // The cut into tasks depends on the sizes alone: same bits with any number of threads.
-// With beta = 0 a bias of n elements may be added to every row.
-void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias = nullptr);
-using naive::gemm;
+// With beta = 0 a bias of n elements may be added to every row. `then` is called with every range
+// of C's rows once they are final, while they are at hand: what follows element by element.
+void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias = nullptr,
+          const ChunkBody* then = nullptr);
+inline void gemm(const Gemm& g, const double* a, const double* b, double* c,
+                 const double* bias = nullptr, const ChunkBody* then = nullptr) {
+  naive::gemm(g, a, b, c, bias);
+  if (then && g.m > 0) (*then)(0, g.m);
+}
 // Also row_sums[m], what each row of op(A) adds up to: with A^T B the gradients of a weight and of
 // its bias in one pass over A.
 void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums);

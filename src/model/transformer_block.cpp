@@ -160,11 +160,12 @@ Tensor TransformerBlock::residual(const Tensor& x, const LayerNorm& norm, Random
 }
 
 Tensor TransformerBlock::feed(const Tensor& x, Random* random) const {
-  const kernel::Unary f = unary_of(feed_forward.activation);
-  return residual(x, norm3 ? *norm3 : norm2, random, [&](const Tensor& x) {
-    const Tensor hidden = activate_dropped(f, feed_forward.inner(x), options.dropout, random);
-    return feed_forward.outer(hidden);
-  });
+  const LayerNorm& norm = norm3 ? *norm3 : norm2;
+  const Linear &inner = feed_forward.inner, &outer = feed_forward.outer;
+  const Tensor y = fovea::feed_forward(x, options.pre_norm ? norm(x) : x,
+                                       {inner.weight, *inner.bias, outer.weight, *outer.bias},
+                                       unary_of(feed_forward.activation), options.dropout, random);
+  return options.pre_norm ? y : norm(y);
 }
 
 // What an alignment narrows the pattern to, for T queries of which each run of m begins at `from`.

@@ -3,7 +3,7 @@
 
 #include "fovea/nn/scope.h"
 #include "fovea/op/index.h"
-#include "fovea/op/matmul.h"
+#include "fovea/op/linear.h"
 
 namespace fovea {
 

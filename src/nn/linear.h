@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fovea/nn/scope.h"
-#include "fovea/op/matmul.h"
+#include "fovea/op/linear.h"
 
 namespace fovea {
 

@@ -64,48 +64,6 @@ void add_product(InputGradients& dx, int input, const Shape& shape, const Tensor
   dx.add(input, sum_to(g, shape));
 }
 
-// The same for linear's input, whose axes but the last are all rows.
-void add_rows_product(InputGradients& dx, const Shape& shape, const Tensor& dy,
-                      const Tensor& weight) {
-  if (!dx.wants(0)) return;
-  Tensor* begun = dx.begun(0);
-  Tensor fresh = begun ? Tensor() : Tensor(shape, dy.dtype());
-  const int64_t rows = dy.dim(0), out = dy.dim(1), in = weight.dim(1);
-  with_real(dy.dtype(), [&]<class T>(T) {
-    kernel::gemm({.m = rows,
-                  .n = in,
-                  .k = out,
-                  .lda = out,
-                  .ldb = in,
-                  .ldc = in,
-                  .beta = begun ? 1.0f : 0.0f},
-                 dy.read<T>().data(), weight.read<T>().data(),
-                 (begun ? *begun : fresh).write<T>().data());
-  });
-  if (!begun) dx.add(0, std::move(fresh));
-}
-
-// And for its weight together with its bias.
-void add_weight_and_bias(InputGradients& dx, const Tensor& dy, const Tensor& x) {
-  const int64_t rows = dy.dim(0), out = dy.dim(1), in = x.dim(1);
-  Tensor* begun = dx.begun(1);
-  Tensor fresh = begun ? Tensor() : Tensor({out, in}, dy.dtype()), bias({out}, dy.dtype());
-  with_real(dy.dtype(), [&]<class T>(T) {
-    kernel::gemm_with_row_sums({.transpose_a = true,
-                                .m = out,
-                                .n = in,
-                                .k = rows,
-                                .lda = out,
-                                .ldb = in,
-                                .ldc = in,
-                                .beta = begun ? 1.0f : 0.0f},
-                               dy.read<T>().data(), x.read<T>().data(),
-                               (begun ? *begun : fresh).write<T>().data(), bias.write<T>().data());
-  });
-  if (!begun) dx.add(1, std::move(fresh));
-  dx.add(2, std::move(bias));
-}
-
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
@@ -135,32 +93,6 @@ Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose) {
       add_product(dx, 1, b.shape(), a, !ta, dy, false);
     }
   });
-}
-
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  check(weight.rank() == 2, "linear: the weight needs 2 axes [out, in], got ", weight.shape());
-  check(x.rank() >= 1 && x.dim(-1) == weight.dim(1), "linear: needs ", weight.dim(1),
-        " features, got x of shape ", x.shape());
-  check(bias.empty() || bias.shape() == Shape{weight.dim(0)}, "linear: the bias needs shape [",
-        weight.dim(0), "]");
-  Shape shape = x.shape();
-  shape.set(-1, weight.dim(0));
-  const int64_t rows = x.shape().product(0, x.rank() - 1), in = weight.dim(1), out = weight.dim(0);
-  Tensor y(shape, x.dtype());
-  with_real(y.dtype(), [&]<class T>(T) {
-    kernel::gemm(
-        {.transpose_b = true, .m = rows, .n = out, .k = in, .lda = in, .ldb = in, .ldc = out},
-        x.read<T>().data(), weight.read<T>().data(), y.write<T>().data(),
-        bias.empty() ? nullptr : bias.read<T>().data());
-  });
-  return record("linear", {x, weight, bias}, y,
-                [x, weight, rows, in, out](const Tensor& dy, InputGradients& dx) {
-                  const Tensor flat = dy.reshaped({rows, out});
-                  add_rows_product(dx, x.shape(), flat, weight);
-                  const Tensor x_flat = x.reshaped({rows, in});
-                  if (dx.wants(2)) return add_weight_and_bias(dx, flat, x_flat);
-                  add_product(dx, 1, weight.shape(), flat, true, x_flat, false);
-                });
 }
 
 }  // namespace fovea

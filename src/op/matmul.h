@@ -12,7 +12,4 @@ enum class Transpose { none, a, b };
 // [..., K, M]: nothing is copied for it.
 Tensor matmul(const Tensor& a, const Tensor& b, Transpose transpose = Transpose::none);
 
-// x [..., C_in] W^T [C_in, C_out] + bias [C_out]; W is [C_out, C_in], the bias may be empty.
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
-
 }  // namespace fovea

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "fovea/op/dropout.h"
-#include "fovea/op/matmul.h"
+#include "fovea/op/linear.h"
 #include "fovea/train/trainer.h"
 #include "support/gradient.h"
 

@@ -4,7 +4,7 @@
 
 #include "fovea/attention/position/distance.h"
 #include "fovea/op/elementwise.h"
-#include "fovea/op/matmul.h"
+#include "fovea/op/linear.h"
 #include "fovea/op/shape.h"
 
 namespace fovea {

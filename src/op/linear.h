@@ -1,0 +1,23 @@
+// Products with weights, alone and as the position-wise part of a Transformer block.
+#pragma once
+
+#include "fovea/base/random.h"
+#include "fovea/kernel/unary.h"
+#include "fovea/op/tape.h"
+
+namespace fovea {
+
+// x [..., C_in] W^T [C_in, C_out] + bias [C_out]; W is [C_out, C_in], the bias may be empty.
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+// residual + dropout(linear(dropout(f(linear(x))))) with f one of relu, gelu and gelu_tanh. What
+// goes element by element is done to the rows of a product while they are at hand. Without a tape
+// or a stream nothing is dropped.
+struct FeedForwardWeights {
+  const Tensor &inner, &inner_bias;  // [hidden, C], [hidden] or empty
+  const Tensor &outer, &outer_bias;  // [C, hidden], [C] or empty
+};
+Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWeights& weights,
+                    kernel::Unary f, double p, Random* random);
+
+}  // namespace fovea
