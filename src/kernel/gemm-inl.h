@@ -173,7 +173,14 @@ inline void multiply_strips(int64_t depth, const float* strips, const float* pan
       left.part();
       right.part();
       prefetch_strip(t.c + (r + strip) * t.ldc + column, t.ldc, ahead, 1);
-      tile<true, strip>(depth, a, strip, panels, t.at(r, column), rows - r, cols - column);
+      const Target at = t.at(r, column);
+      if (rows - r > 2 * short_strip) {
+        tile<true, strip>(depth, a, strip, panels, at, rows - r, cols - column);
+      } else if (rows - r > short_strip) {
+        tile<true, 2 * short_strip>(depth, a, strip, panels, at, rows - r, cols - column);
+      } else {
+        tile<true, short_strip>(depth, a, strip, panels, at, rows - r, cols - column);
+      }
     }
   }
 }

@@ -124,18 +124,15 @@ void transposed(const Run& run, const Gemm& g, const float* a, const float* b, c
     multiply_transposed(g, part, part_of(task + 1), a, b, whole.at(part.row, part.column),
                         rows_of_slice);
   });
-  if (row_sums) std::copy_n(rows_of_slices, g.m, row_sums);
-  for (int64_t slice = 1; row_sums && slice < cut.depth; ++slice) {
-    map2(AddScaled{1}, row_sums, row_sums, rows_of_slices + slice * g.m, g.m);
+  if (row_sums) {
+    std::fill_n(row_sums, g.m, 0.0f);
+    add_rows(row_sums, rows_of_slices, g.m, cut.depth, g.m);
   }
   if (cut.depth == 1) return;
   constexpr int64_t at_once = 16;
   run((g.m + at_once - 1) / at_once, [&](int64_t task) {
     for (int64_t row = task * at_once; row < std::min(g.m, (task + 1) * at_once); ++row) {
-      float* y = t.c + row * t.ldc;
-      for (int64_t slice = 0; slice + 1 < cut.depth; ++slice) {
-        map2(AddScaled{1}, y, y, sums + (slice * g.m + row) * g.n, g.n);
-      }
+      add_rows(t.c + row * t.ldc, sums + row * g.n, g.m * g.n, cut.depth - 1, g.n);
     }
   });
 }
