@@ -263,6 +263,42 @@ TEST(Kernel, GemmHandsOnEveryRowOnceItIsFinal) {
   }
 }
 
+TEST(Kernel, GemmGroupIsItsProductsOneAfterTheOther) {
+  for (const int64_t m : {1, 7, 193, 500}) {
+    check_against_twin([=]<class T>(Call& c, T) {
+      // Two products of one A, then two that add up to one C.
+      const T *a = c.in<T>(m * 40), *w1 = c.in<T>(33 * 40), *w2 = c.in<T>(7 * 40), *b = c.in<T>(33);
+      T *y1 = c.out<T>(m * 33), *y2 = c.out<T>(m * 7), *dx = c.out<T>(m * 40);
+      auto forward = [=](int64_t n, const T* w, T* y, const T* bias) -> kernel::GemmItem<T> {
+        return {{.transpose_b = true, .m = m, .n = n, .k = 40, .lda = 40, .ldb = 40, .ldc = n},
+                a,
+                w,
+                y,
+                bias};
+      };
+      kernel::gemm_group(std::span<const kernel::GemmItem<T>>(
+          std::array{forward(33, w1, y1, b), forward(7, w2, y2, nullptr)}));
+      auto backward = [=](int64_t n, const T* w, const T* y, float beta) -> kernel::GemmItem<T> {
+        return {{.m = m, .n = 40, .k = n, .lda = n, .ldb = 40, .ldc = 40, .beta = beta}, y, w, dx};
+      };
+      kernel::gemm_group(std::span<const kernel::GemmItem<T>>(
+          std::array{backward(33, w1, y1, 0), backward(7, w2, y2, 1)}));
+      // Gradients of weights, one with the sums of its rows.
+      T *d1 = c.out<T>(33 * 40), *d2 = c.out<T>(7 * 40), *sums = c.out<T>(33);
+      auto weight = [=](int64_t n, const T* y, T* d, T* sums) -> kernel::GemmItem<T> {
+        return {{.transpose_a = true, .m = n, .n = 40, .k = m, .lda = n, .ldb = 40, .ldc = 40},
+                y,
+                a,
+                d,
+                nullptr,
+                sums};
+      };
+      kernel::gemm_group(std::span<const kernel::GemmItem<T>>(
+          std::array{weight(33, y1, d1, sums), weight(7, y2, d2, nullptr)}));
+    });
+  }
+}
+
 TEST(Kernel, GemmWithRowSums) {
   for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
                                 {3, 5, 70},

@@ -125,6 +125,23 @@ std::vector<Case> cases() {
       {"linear_no_bias",
        [](auto& x) { return linear(x[0], x[1]); },
        {any({2, 3, 4}, 1), any({5, 4}, 2)}},
+      {"linears",
+       [](auto& x) {
+         const auto y = linears(x[0], {{x[1], x[2]}, {x[3], {}}, {x[1], x[2]}});
+         return concat({y[0] * y[0], y[1], y[2]}, -1);
+       },
+       {any({2, 3, 4}, 1), any({5, 4}, 2), any({5}, 3), any({2, 4}, 4)}},
+      {"linears_of_which_one_is_used",
+       [](auto& x) {
+         return linears(x[0], {{x[1], x[2]}, {x[1], x[2]}})[1] + x[0];
+       },
+       {any({2, 3, 4}, 1), any({4, 4}, 2), any({4}, 3)}},
+      {"feed_forward",
+       [](auto& x) {
+         return feed_forward(x[0], x[1], {x[2], x[3], x[4], x[5]}, kernel::Unary::gelu, 0, nullptr);
+       },
+       {any({2, 3, 4}, 1), any({2, 3, 4}, 2), any({5, 4}, 3), any({5}, 4), any({4, 5}, 5),
+        any({4}, 6)}},
       {"softmax", one(softmax), {any({3, 5}, 1)}},
       {"log_softmax", one(log_softmax), {any({3, 5}, 1)}},
       {"cross_entropy",
@@ -234,6 +251,28 @@ TEST(Maximum, AtEqualityTheGradientGoesLeft) {
   EXPECT_EQ(g[a].read()[0], 1);
   EXPECT_EQ(g[b].read()[0], 0);
   EXPECT_EQ(g[b].read()[1], 1);
+}
+
+TEST(Linears, HaveTheBitsOfSingleOnes) {
+  // Enough rows for products to be taken together, and too few.
+  for (const int64_t rows : {3, 300}) {
+    auto make = [](const Shape& shape, uint64_t seed) {
+      return parameter(random_tensor(shape, seed, -1, 1, Dtype::f32));
+    };
+    const Tensor x = make({rows, 40}, 1), w = make({30, 40}, 2), b = make({30}, 3),
+                 v = make({70, 40}, 4);
+    auto results = [&](bool together) {
+      Tape tape;
+      std::vector<Tensor> y =
+          together ? linears(x, {{w, b}, {v, {}}}) : std::vector{linear(x, w, b), linear(x, v)};
+      std::vector<Tensor> all = y;
+      const Gradients g = tape.backward(sum(square(concat(y, -1))));
+      for (const Tensor& p : {w, b, v}) all.push_back(g[p]);
+      return all;
+    };
+    const auto one = results(true), other = results(false);
+    for (size_t i = 0; i < one.size(); ++i) expect_same_bits(one[i], other[i]);
+  }
 }
 
 TEST(Softmax, ARowOfNothingIsZeroAndSoIsItsGradient) {

@@ -1,5 +1,8 @@
 #include "fovea/attention/multihead.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "fovea/attention/engine.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/op/elementwise.h"
@@ -48,20 +51,23 @@ MultiHead::MultiHead(Scope s, int64_t d_model, const MultiHeadOptions& given)
   if (options.positions) positions_ = options.positions(s / "positions", options.heads, d);
 }
 
-Tensor MultiHead::split(const Linear& part, const Tensor& x, int64_t n) const {
-  return reshape(part(x), {x.dim(0), x.dim(1), n, options.d_head});
+std::vector<Tensor> MultiHead::split(const Tensor& x,
+                                     std::initializer_list<const Linear*> parts) const {
+  std::vector<LinearWeights> weights;
+  for (const Linear* part : parts) {
+    const char* what = part == &query ? "x" : part == &key ? "the memory" : "the values";
+    check_width(what, x, part->weight.dim(1));
+    weights.push_back({part->weight, part->bias ? *part->bias : Tensor()});
+  }
+  std::vector<Tensor> made = linears(x, std::move(weights));
+  for (Tensor& y : made) {
+    y = reshape(y, {x.dim(0), x.dim(1), y.dim(2) / options.d_head, options.d_head});
+  }
+  return made;
 }
 
-Tensor MultiHead::queries(const Inputs& in, int64_t offset) const {
-  check_width("x", in.x, query.weight.dim(1));
-  const Tensor q = split(query, in.x, options.heads);
-  return positions_.turn ? positions_.turn(q, offset) : q;
-}
-
-Tensor MultiHead::keys(const Tensor& memory, int64_t offset) const {
-  check_width("the memory", memory, options.d_memory);
-  const Tensor k = split(key, memory, options.key_heads);
-  return positions_.turn ? positions_.turn(k, offset) : k;
+Tensor MultiHead::turned(const Tensor& x, int64_t offset) const {
+  return positions_.turn ? positions_.turn(x, offset) : x;
 }
 
 Tensor MultiHead::distances(const Tensor& q, int64_t n, int64_t offset) const {
@@ -69,13 +75,20 @@ Tensor MultiHead::distances(const Tensor& q, int64_t n, int64_t offset) const {
 }
 
 MultiHead::Output MultiHead::operator()(const Inputs& in) const {
-  const Tensor& memory = in.memory.empty() ? in.x : in.memory;
-  const Tensor& values = in.values.empty() ? memory : in.values;
-  check_width("the values", values, options.d_memory);
-  const Tensor q = queries(in, in.offset), k = keys(memory, 0);
+  std::vector<Tensor> made;
+  if (in.memory.empty() && in.values.empty()) {
+    made = split(in.x, {&query, &key, &value});
+  } else {
+    const Tensor& memory = in.memory.empty() ? in.x : in.memory;
+    made = split(in.x, {&query});
+    auto more = in.values.empty() ? split(memory, {&key, &value}) : split(memory, {&key});
+    std::ranges::move(more, std::back_inserter(made));
+    if (!in.values.empty()) made.push_back(split(in.values, {&value})[0]);
+  }
+  const Tensor q = turned(made[0], in.offset), k = turned(made[1], 0);
   return finish({.q = q,
                  .k = k,
-                 .v = split(value, values, options.key_heads),
+                 .v = made[2],
                  .who = in.who,
                  .bias = in.bias,
                  .distances = distances(q, k.dim(1), in.offset),
@@ -88,22 +101,21 @@ MultiHead::Output MultiHead::operator()(const Inputs& in) const {
 MultiHead::Output MultiHead::step(const Inputs& in, KeyValueCache& cache) const {
   check(in.memory.empty() && in.values.empty(),
         "multi-head: a step is self-attention; to look at a memory use remember() and read()");
-  check_width("x", in.x, options.d_memory);
   const int64_t offset = cache.length();
-  const Tensor q = queries(in, offset);
-  cache.append(keys(in.x, offset), split(value, in.x, options.key_heads));
-  return look(in, q, offset, cache);
+  const auto made = split(in.x, {&query, &key, &value});
+  cache.append(turned(made[1], offset), made[2]);
+  return look(in, turned(made[0], offset), offset, cache);
 }
 
 void MultiHead::remember(const Tensor& memory, KeyValueCache& cache) const {
-  const Tensor k = keys(memory, cache.length());
-  cache.append(k, split(value, memory, options.key_heads));
+  const auto made = split(memory, {&key, &value});
+  cache.append(turned(made[0], cache.length()), made[1]);
 }
 
 MultiHead::Output MultiHead::read(const Inputs& in, const KeyValueCache& cache) const {
   check(in.memory.empty() && in.values.empty() && cache.length() > 0,
         "multi-head: read() looks at what remember() put into the cache, and at nothing else");
-  return look(in, queries(in, in.offset), in.offset, cache);
+  return look(in, turned(split(in.x, {&query})[0], in.offset), in.offset, cache);
 }
 
 MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t offset,

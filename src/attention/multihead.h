@@ -61,9 +61,9 @@ struct MultiHead {
   Linear query, key, value, out;
 
  private:
-  Tensor queries(const Inputs& in, int64_t offset) const;              // [B, Tq, H, d_head]
-  Tensor keys(const Tensor& memory, int64_t offset) const;             // [B, Tk, Hk, d_head]
-  Tensor split(const Linear& part, const Tensor& x, int64_t n) const;  // [B, T, n, d_head]
+  // What some of the projections make of x, each [B, T, its heads, d_head].
+  std::vector<Tensor> split(const Tensor& x, std::initializer_list<const Linear*> parts) const;
+  Tensor turned(const Tensor& x, int64_t offset) const;  // queries or keys to their positions
   Tensor distances(const Tensor& q, int64_t n, int64_t offset) const;
   Output look(const Inputs& in, const Tensor& q, int64_t offset, const KeyValueCache& cache) const;
   Output finish(AttentionInputs in) const;

@@ -240,22 +240,33 @@ inline void multiply_columns(const Gemm& g, const Share& columns, const float* a
   }
 }
 
-// All of B, block after block of depth. `run` does tasks.
+// All of B, block after block of depth, in tasks of its own.
 inline int64_t packed_elements(const Gemm& g) { return round_up(g.n, panel) * g.k; }
 
-template <class Run>
-void pack_all(const Run& run, const Gemm& g, const float* b, float* packed) {
-  if (g.k == 0) return;
-  constexpr int64_t at_once = 4 * panel;
-  const int64_t depth = depth_block(g.k, 512), padded = round_up(g.n, panel);
-  const int64_t groups = (g.n + at_once - 1) / at_once, blocks = (g.k + depth - 1) / depth;
-  run(groups * blocks, [&](int64_t task) {
-    const int64_t k = task / groups * depth, column = task % groups * at_once;
-    const int64_t now = std::min(depth, g.k - k);
-    pack_right(g, b, k, now, column, std::min(at_once, g.n - column),
-               packed + k * padded + column * now, now);
-  });
-}
+class PackRight {
+ public:
+  PackRight(const Gemm& g, const float* b, float* to)
+      : g_(g),
+        b_(b),
+        to_(to),
+        depth_(depth_block(g.k, 512)),
+        groups_((g.n + at_once - 1) / at_once) {}
+
+  int64_t tasks() const { return groups_ * ((g_.k + depth_ - 1) / depth_); }
+  void run(int64_t task) const {
+    const int64_t k = task / groups_ * depth_, column = task % groups_ * at_once;
+    const int64_t now = std::min(depth_, g_.k - k);
+    pack_right(g_, b_, k, now, column, std::min(at_once, g_.n - column),
+               to_ + k * round_up(g_.n, panel) + column * now, now);
+  }
+
+ private:
+  static constexpr int64_t at_once = 4 * panel;
+  const Gemm& g_;
+  const float* b_;
+  float* to_;
+  int64_t depth_, groups_;
+};
 
 // Some rows of C with such a B.
 inline void multiply_packed(const Gemm& g, const Share& rows, const float* a, const float* packed,

@@ -4,6 +4,8 @@
 #include "fovea/kernel/gemm.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/grain.h"
@@ -95,74 +97,6 @@ void few_rows(const Run& run, const Gemm& g, const float* a, const float* b, flo
   });
 }
 
-template <class Run>
-void transposed(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t,
-                float* row_sums) {
-  const GemmCut cut = cut_transposed(g);
-  const int64_t aside = (cut.depth - 1) * g.m * g.n, row_aside = row_sums ? cut.depth * g.m : 0;
-  Scratch scratch(Scratch::bytes<float>(aside) + Scratch::bytes<float>(row_aside),
-                  Scratch::product_call);
-  float* sums = scratch.take<float>(aside);
-  float* rows_of_slices = scratch.take<float>(row_aside);
-  std::fill_n(rows_of_slices, row_aside, 0.0f);
-  // Slices of depth in turn: who made some rows of A and B mostly adds them up, too.
-  const int64_t tiles = cut.rows * cut.columns;
-  auto part_of = [&](int64_t task) -> GemmPart {
-    if (task == cut.tasks()) return {};
-    const Share rows = share_of(g.m, strip, task % tiles / cut.columns, cut.rows);
-    const Share columns = share_of(g.n, panel, task % tiles % cut.columns, cut.columns);
-    const Share depth = share_of(g.k, 1, task / tiles, cut.depth);
-    return {rows.begin,  rows.end - rows.begin,  columns.begin, columns.end - columns.begin,
-            depth.begin, depth.end - depth.begin};
-  };
-  run(cut.tasks(), [&](int64_t task) {
-    const int64_t slice = task / tiles;
-    const GemmPart part = part_of(task);
-    const Target whole = slice == 0 ? t : Target{sums + (slice - 1) * g.m * g.n, g.n, nullptr, 0};
-    float* rows_of_slice =
-        row_sums && part.column == 0 ? rows_of_slices + slice * g.m + part.row : nullptr;
-    multiply_transposed(g, part, part_of(task + 1), a, b, whole.at(part.row, part.column),
-                        rows_of_slice);
-  });
-  if (row_sums) {
-    std::fill_n(row_sums, g.m, 0.0f);
-    add_rows(row_sums, rows_of_slices, g.m, cut.depth, g.m);
-  }
-  if (cut.depth == 1) return;
-  constexpr int64_t at_once = 16;
-  run((g.m + at_once - 1) / at_once, [&](int64_t task) {
-    for (int64_t row = task * at_once; row < std::min(g.m, (task + 1) * at_once); ++row) {
-      add_rows(t.c + row * t.ldc, sums + row * g.n, g.m * g.n, cut.depth - 1, g.n);
-    }
-  });
-}
-
-// Few rows: tasks are columns, and each packs its own of B.
-template <class Run>
-void by_columns(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
-  const int64_t tasks = std::min(tasks_wanted(g), (g.n + panel - 1) / panel);
-  run(tasks,
-      [&](int64_t task) { multiply_columns(g, share_of(g.n, panel, task, tasks), a, b, t); });
-}
-
-// Many rows: all of B is packed first.
-template <class Run>
-void by_rows(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t,
-             const ChunkBody* then) {
-  Scratch scratch(Scratch::bytes<float>(packed_elements(g)), Scratch::product_call);
-  float* packed = scratch.take<float>(packed_elements(g));
-  pack_all(run, g, b, packed);
-  // Rows of A that fit into half of a second-level cache.
-  const int64_t most = std::max<int64_t>(strip, (64 << 10) / depth_block(g.k, 512));
-  const int64_t tasks = std::max((g.m + most - 1) / most, std::min(tasks_wanted(g), g.m / 48));
-  run(tasks, [&](int64_t task) {
-    const Share rows = share_of(g.m, strip, task, tasks);
-    multiply_packed(g, rows, a, packed, t);
-    if (then) (*then)(rows.begin, rows.end);
-  });
-}
-bool goes_by_rows(const Gemm& g) { return !g.transpose_a && g.m > 192 && g.n > 0 && g.k > 0; }
-
 // What the sums start from. A beta other than 0 and 1 is applied to C here.
 Target start(const Gemm& g, float* c, const float* bias) {
   if (bias) return {c, g.ldc, bias, 0};
@@ -173,34 +107,178 @@ Target start(const Gemm& g, float* c, const float* bias) {
   return {c, g.ldc, c, g.ldc};
 }
 
-template <class Run>
-void product(const Run& run, Gemm g, const float* a, const float* b, float* c, const float* bias,
-             float* row_sums = nullptr, const ChunkBody* then = nullptr) {
-  if (g.m == 0 || g.n == 0) return;
-  if (bias && (g.m <= 4 || g.k == 0)) {
-    for (int64_t row = 0; row < g.m; ++row) std::copy_n(bias, g.n, c + row * g.ldc);
-    g.beta = 1;
-    bias = nullptr;
-  }
-  if (row_sums && (g.m <= 4 || g.k == 0 || !g.transpose_a)) naive::row_sums(g, a, row_sums);
-  if (g.k == 0) return naive::gemm(g, a, b, c);
-  if (g.m <= 4) return few_rows(run, g, a, b, c);
-  const Target t = start(g, c, bias);
-  if (g.transpose_a) return transposed(run, g, a, b, t, row_sums);
-  goes_by_rows(g) ? by_rows(run, g, a, b, t, then) : by_columns(run, g, a, b, t);
+// Tasks of several things, each with tasks() and run(task), as those of one.
+template <class Run, class Thing>
+void run_all(const Run& run, const std::vector<Thing>& things) {
+  int64_t tasks = 0;
+  for (const Thing& thing : things) tasks += thing.tasks();
+  run(tasks, [&](int64_t task) {
+    const Thing* thing = things.data();
+    while (task >= thing->tasks()) task -= thing++->tasks();
+    thing->run(task);
+  });
 }
 
-void product_together(const Gemm& g, const float* a, const float* b, float* c, const float* bias,
-                      float* row_sums, const ChunkBody* then) {
-  product(Together{}, g, a, b, c, bias, row_sums, then);
+// A^T B, in tiles and slices of depth. Slices go in turn: who made some rows of A and B mostly adds
+// them up, too.
+class TransposedProduct {
+ public:
+  TransposedProduct(const GemmItem<float>& item)
+      : item_(item), cut_(cut_transposed(item.g)), t_(start(item.g, item.c, item.bias)) {}
+
+  int64_t bytes() const {
+    return Scratch::bytes<float>(sums_size()) + Scratch::bytes<float>(row_sums_size());
+  }
+  void take(Scratch& scratch) {
+    sums_ = scratch.take<float>(sums_size());
+    row_sums_ = scratch.take<float>(row_sums_size());
+    std::fill_n(row_sums_, row_sums_size(), 0.0f);
+  }
+
+  int64_t tasks() const { return cut_.tasks(); }
+  void run(int64_t task) const {
+    const int64_t slice = task / tiles(), m = item_.g.m, n = item_.g.n;
+    const GemmPart part = part_of(task);
+    const Target whole = slice == 0 ? t_ : Target{sums_ + (slice - 1) * m * n, n, nullptr, 0};
+    float* row_sums =
+        item_.row_sums && part.column == 0 ? row_sums_ + slice * m + part.row : nullptr;
+    multiply_transposed(item_.g, part, part_of(task + 1), item_.a, item_.b,
+                        whole.at(part.row, part.column), row_sums);
+  }
+
+  // Then the slices' sums are added up, some rows in a task.
+  class Sum {
+   public:
+    Sum(const TransposedProduct& product) : p_(product) {}
+    int64_t tasks() const {
+      return p_.cut_.depth == 1 ? 0 : (p_.item_.g.m + at_once - 1) / at_once;
+    }
+    void run(int64_t task) const {
+      const int64_t m = p_.item_.g.m, n = p_.item_.g.n;
+      for (int64_t row = task * at_once; row < std::min(m, (task + 1) * at_once); ++row) {
+        add_rows(p_.t_.c + row * p_.t_.ldc, p_.sums_ + row * n, m * n, p_.cut_.depth - 1, n);
+      }
+    }
+
+   private:
+    static constexpr int64_t at_once = 16;
+    const TransposedProduct& p_;
+  };
+  void give_row_sums() const {
+    if (!item_.row_sums) return;
+    std::fill_n(item_.row_sums, item_.g.m, 0.0f);
+    add_rows(item_.row_sums, row_sums_, item_.g.m, cut_.depth, item_.g.m);
+  }
+
+ private:
+  int64_t tiles() const { return cut_.rows * cut_.columns; }
+  int64_t sums_size() const { return (cut_.depth - 1) * item_.g.m * item_.g.n; }
+  int64_t row_sums_size() const { return item_.row_sums ? cut_.depth * item_.g.m : 0; }
+  GemmPart part_of(int64_t task) const {
+    if (task == tasks()) return {};
+    const Share rows = share_of(item_.g.m, strip, task % tiles() / cut_.columns, cut_.rows);
+    const Share columns = share_of(item_.g.n, panel, task % tiles() % cut_.columns, cut_.columns);
+    const Share depth = share_of(item_.g.k, 1, task / tiles(), cut_.depth);
+    return {rows.begin,  rows.end - rows.begin,  columns.begin, columns.end - columns.begin,
+            depth.begin, depth.end - depth.begin};
+  }
+
+  const GemmItem<float>& item_;
+  GemmCut cut_;
+  Target t_;
+  float *sums_ = nullptr, *row_sums_ = nullptr;
+};
+
+template <class Run>
+void transposed(const Run& run, std::span<const GemmItem<float>> items) {
+  std::vector<TransposedProduct> products(items.begin(), items.end());
+  int64_t bytes = 0;
+  for (const auto& product : products) bytes += product.bytes();
+  Scratch scratch(bytes, Scratch::product_call);
+  for (auto& product : products) product.take(scratch);
+  run_all(run, products);
+  for (const auto& product : products) product.give_row_sums();
+  run_all(run, std::vector<TransposedProduct::Sum>(products.begin(), products.end()));
+}
+
+// Few rows: tasks are columns, and each packs its own of B.
+template <class Run>
+void by_columns(const Run& run, const Gemm& g, const float* a, const float* b, const Target& t) {
+  const int64_t tasks = std::min(tasks_wanted(g), (g.n + panel - 1) / panel);
+  run(tasks,
+      [&](int64_t task) { multiply_columns(g, share_of(g.n, panel, task, tasks), a, b, t); });
+}
+
+// Many rows: all of B is packed first. Some rows go through all the products in turn.
+template <class Run>
+void by_rows(const Run& run, std::span<const GemmItem<float>> items, const ChunkBody* then) {
+  int64_t bytes = 0, depth = 1, wanted = 0;
+  for (const GemmItem<float>& item : items) {
+    bytes += Scratch::bytes<float>(packed_elements(item.g));
+    depth = std::max(depth, depth_block(item.g.k, 512));
+    wanted += tasks_wanted(item.g);
+  }
+  Scratch scratch(bytes, Scratch::product_call);
+  std::vector<PackRight> packing;
+  std::vector<float*> packed;
+  std::vector<Target> targets;
+  for (const GemmItem<float>& item : items) {
+    packed.push_back(scratch.take<float>(packed_elements(item.g)));
+    packing.emplace_back(item.g, item.b, packed.back());
+    targets.push_back(start(item.g, item.c, item.bias));
+  }
+  run_all(run, packing);
+  // Rows of A that fit into half of a second-level cache.
+  const int64_t m = items[0].g.m, most = std::max<int64_t>(strip, (64 << 10) / depth);
+  const int64_t tasks = std::max((m + most - 1) / most, std::min<int64_t>({wanted, 64, m / 48}));
+  run(tasks, [&](int64_t task) {
+    const Share rows = share_of(m, strip, task, tasks);
+    for (size_t i = 0; i < items.size(); ++i) {
+      multiply_packed(items[i].g, rows, items[i].a, packed[i], targets[i]);
+    }
+    if (then) (*then)(rows.begin, rows.end);
+  });
+}
+bool goes_by_rows(const Gemm& g) { return !g.transpose_a && g.m > 192 && g.n > 0 && g.k > 0; }
+bool goes_by_tiles(const Gemm& g) { return g.transpose_a && g.m > 4 && g.n > 0 && g.k > 0; }
+
+template <class Run>
+void product(const Run& run, GemmItem<float> item, const ChunkBody* then = nullptr) {
+  Gemm& g = item.g;
+  if (g.m == 0 || g.n == 0) return;
+  if (item.bias && (g.m <= 4 || g.k == 0)) {
+    for (int64_t row = 0; row < g.m; ++row) std::copy_n(item.bias, g.n, item.c + row * g.ldc);
+    g.beta = 1;
+    item.bias = nullptr;
+  }
+  if (item.row_sums && !goes_by_tiles(g)) naive::row_sums(g, item.a, item.row_sums);
+  if (g.k == 0) return naive::gemm(g, item.a, item.b, item.c);
+  if (g.m <= 4) return few_rows(run, g, item.a, item.b, item.c);
+  if (goes_by_tiles(g)) return transposed(run, {&item, 1});
+  if (goes_by_rows(g)) return by_rows(run, {&item, 1}, then);
+  by_columns(run, g, item.a, item.b, start(g, item.c, item.bias));
+}
+
+void product_together(const GemmItem<float>& item, const ChunkBody* then) {
+  product(Together{}, item, then);
+  const Gemm& g = item.g;
   if (then && !goes_by_rows(g)) parallel_for(g.m, row_grain(heavy_grain, g.n), *then);
 }
-void product_alone(const Gemm& g, const float* a, const float* b, float* c) {
-  product(Alone{}, g, a, b, c, nullptr);
+void product_alone(const GemmItem<float>& item) { product(Alone{}, item); }
+
+void group_together(std::span<const GemmItem<float>> items) {
+  auto all = [&](bool (*f)(const Gemm&)) {
+    return std::ranges::all_of(items, [=](const GemmItem<float>& item) { return f(item.g); });
+  };
+  if (items.size() > 1 && all(goes_by_rows)) return by_rows(Together{}, items, nullptr);
+  if (items.size() > 1 && all(goes_by_tiles)) return transposed(Together{}, items);
+  for (const GemmItem<float>& item : items) product(Together{}, item);
 }
 
 int64_t elements_of_packed(const Gemm& g) { return packed_elements(g); }
-void pack_together(const Gemm& g, const float* b, float* to) { pack_all(Together{}, g, b, to); }
+void pack_together(const Gemm& g, const float* b, float* to) {
+  if (g.k > 0) run_all(Together{}, std::vector<PackRight>{{g, b, to}});
+}
 void product_of_packed(const Gemm& g, const float* a, const float* packed, float* c,
                        const float* bias) {
   if (g.k == 0) return naive::gemm<float>(g, a, packed, c, bias);
@@ -215,21 +293,26 @@ namespace fovea::kernel {
 
 HWY_EXPORT(product_together);
 HWY_EXPORT(product_alone);
+HWY_EXPORT(group_together);
 HWY_EXPORT(elements_of_packed);
 HWY_EXPORT(pack_together);
 HWY_EXPORT(product_of_packed);
 
 void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias,
           const ChunkBody* then) {
-  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, bias, nullptr, then);
+  HWY_DYNAMIC_DISPATCH(product_together)({g, a, b, c, bias}, then);
 }
 
 void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums) {
-  HWY_DYNAMIC_DISPATCH(product_together)(g, a, b, c, nullptr, row_sums, nullptr);
+  HWY_DYNAMIC_DISPATCH(product_together)({g, a, b, c, nullptr, row_sums}, nullptr);
 }
 
 void gemm_serial(const Gemm& g, const float* a, const float* b, float* c) {
-  HWY_DYNAMIC_DISPATCH(product_alone)(g, a, b, c);
+  HWY_DYNAMIC_DISPATCH(product_alone)({g, a, b, c});
+}
+
+void gemm_group(std::span<const GemmItem<float>> items) {
+  HWY_DYNAMIC_DISPATCH(group_together)(items);
 }
 
 int64_t packed_size(const Gemm& g) { return HWY_DYNAMIC_DISPATCH(elements_of_packed)(g); }

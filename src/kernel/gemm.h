@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/naive/gemm.h"
@@ -24,6 +25,13 @@ inline void gemm(const Gemm& g, const double* a, const double* b, double* c,
 // its bias in one pass over A.
 void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums);
 using naive::gemm_with_row_sums;
+
+// Products that belong together, as if one after the other, with all threads on all of them at
+// once. Those that take A as it is have one m: some rows go through all of them while they are at
+// hand, and one may add to what those before it made of its C.
+using naive::GemmItem;
+void gemm_group(std::span<const GemmItem<float>> items);
+using naive::gemm_group;
 
 // `count` products of equal sizes; matrix i of A starts at a + at(i).a, and so on.
 struct GemmBatch {

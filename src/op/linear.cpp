@@ -1,5 +1,8 @@
 #include "fovea/op/linear.h"
 
+#include <memory>
+#include <span>
+
 #include "fovea/kernel/binary.h"
 #include "fovea/kernel/dropout.h"
 #include "fovea/kernel/gemm.h"
@@ -25,71 +28,97 @@ Shape with_features(const Tensor& x, int64_t features) {
   return shape;
 }
 
-// y [rows, out] = x weight^T + bias; `then` as kernel::gemm calls it.
+// y [rows, out] = x weight^T + bias.
 template <class T>
-void forward(const Tensor& x, const Tensor& weight, const Tensor& bias, T* y,
-             const ChunkBody* then = nullptr) {
+kernel::GemmItem<T> forward(const Tensor& x, const Tensor& weight, const Tensor& bias, T* y) {
   const int64_t in = weight.dim(1), out = weight.dim(0);
-  kernel::gemm(
+  return {
       {.transpose_b = true, .m = rows_of(x), .n = out, .k = in, .lda = in, .ldb = in, .ldc = out},
-      x.read<T>().data(), weight.read<T>().data(), y,
-      bias.empty() ? nullptr : bias.read<T>().data(), then);
+      x.read<T>().data(),
+      weight.read<T>().data(),
+      y,
+      bias.empty() ? nullptr : bias.read<T>().data()};
 }
 
 // dx [rows, in] = dy weight, or added to what is there.
 template <class T>
-void backward(const Tensor& dy, const Tensor& weight, T* dx, bool add,
-              const ChunkBody* then = nullptr) {
+kernel::GemmItem<T> backward(const Tensor& dy, const Tensor& weight, T* dx, bool add) {
   const int64_t in = weight.dim(1), out = weight.dim(0);
-  kernel::gemm({.m = rows_of(dy),
-                .n = in,
-                .k = out,
-                .lda = out,
-                .ldb = in,
-                .ldc = in,
-                .beta = add ? 1.0f : 0.0f},
-               dy.read<T>().data(), weight.read<T>().data(), dx, static_cast<const T*>(nullptr),
-               then);
+  return {{.m = rows_of(dy),
+           .n = in,
+           .k = out,
+           .lda = out,
+           .ldb = in,
+           .ldc = in,
+           .beta = add ? 1.0f : 0.0f},
+          dy.read<T>().data(),
+          weight.read<T>().data(),
+          dx};
 }
 
-// The gradient of the input x, which is the op's input number `at`.
-void give_input(InputGradients& dx, int at, const Shape& shape, const Tensor& dy,
-                const Tensor& weight) {
+template <class T>
+void run(const kernel::GemmItem<T>& item, const ChunkBody* then = nullptr) {
+  kernel::gemm(item.g, item.a, item.b, item.c, item.bias, then);
+}
+
+// One product with a weight: its input and the gradient of its output, and the weight itself, which
+// is the op's input number `at`; the bias is the next.
+struct Part {
+  const Tensor &dy, &x, &weight;
+  int at;
+};
+
+// The gradient of the input that all parts share, the op's number `at`.
+void give_input(InputGradients& dx, int at, std::span<const Part> parts) {
   if (!dx.wants(at)) return;
   Tensor* begun = dx.begun(at);
-  Tensor fresh = begun ? Tensor() : Tensor(shape, dy.dtype());
-  with_real(dy.dtype(), [&]<class T>(T) {
-    backward<T>(dy, weight, (begun ? *begun : fresh).write<T>().data(), begun != nullptr);
+  Tensor fresh = begun ? Tensor() : Tensor(parts[0].x.shape(), parts[0].x.dtype());
+  with_real(parts[0].x.dtype(), [&]<class T>(T) {
+    std::vector<kernel::GemmItem<T>> items;
+    T* to = (begun ? *begun : fresh).write<T>().data();
+    for (const Part& p : parts) {
+      items.push_back(backward<T>(p.dy, p.weight, to, begun || !items.empty()));
+    }
+    kernel::gemm_group(std::span<const kernel::GemmItem<T>>(items));
   });
   if (!begun) dx.add(at, std::move(fresh));
 }
 
-// The gradients of weight and bias, the op's inputs `at` and `at` + 1.
-void give_weights(InputGradients& dx, int at, const Tensor& dy, const Tensor& x) {
-  const int64_t rows = rows_of(dy), out = dy.dim(-1), in = x.dim(-1);
-  if (!dx.wants(at)) {
-    if (dx.wants(at + 1)) dx.add(at + 1, sum_to(dy, {out}));
-    return;
-  }
-  Tensor* begun = dx.begun(at);
-  Tensor fresh = begun ? Tensor() : Tensor({out, in}, dy.dtype());
-  Tensor bias = dx.wants(at + 1) ? Tensor({out}, dy.dtype()) : Tensor();
-  with_real(dy.dtype(), [&]<class T>(T) {
-    const kernel::Gemm g{.transpose_a = true,
-                         .m = out,
-                         .n = in,
-                         .k = rows,
-                         .lda = out,
-                         .ldb = in,
-                         .ldc = in,
-                         .beta = begun ? 1.0f : 0.0f};
-    const T *from = dy.read<T>().data(), *with = x.read<T>().data();
-    T* to = (begun ? *begun : fresh).write<T>().data();
-    if (bias.empty()) return kernel::gemm(g, from, with, to);
-    kernel::gemm_with_row_sums(g, from, with, to, bias.write<T>().data());
+// The gradients of weights and biases.
+void give_weights(InputGradients& dx, std::span<const Part> parts) {
+  std::vector<Tensor> weights(parts.size()), biases(parts.size());
+  with_real(parts[0].x.dtype(), [&]<class T>(T) {
+    std::vector<kernel::GemmItem<T>> items;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Part& p = parts[i];
+      const int64_t out = p.weight.dim(0), in = p.weight.dim(1);
+      if (!dx.wants(p.at)) {
+        if (dx.wants(p.at + 1)) dx.add(p.at + 1, sum_to(p.dy, {out}));
+        continue;
+      }
+      Tensor* begun = dx.begun(p.at);
+      if (!begun) weights[i] = Tensor({out, in}, p.x.dtype());
+      if (dx.wants(p.at + 1)) biases[i] = Tensor({out}, p.x.dtype());
+      items.push_back({{.transpose_a = true,
+                        .m = out,
+                        .n = in,
+                        .k = rows_of(p.dy),
+                        .lda = out,
+                        .ldb = in,
+                        .ldc = in,
+                        .beta = begun ? 1.0f : 0.0f},
+                       p.dy.template read<T>().data(),
+                       p.x.template read<T>().data(),
+                       (begun ? *begun : weights[i]).template write<T>().data(),
+                       nullptr,
+                       biases[i].empty() ? nullptr : biases[i].template write<T>().data()});
+    }
+    kernel::gemm_group(std::span<const kernel::GemmItem<T>>(items));
   });
-  if (!begun) dx.add(at, std::move(fresh));
-  if (!bias.empty()) dx.add(at + 1, std::move(bias));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!weights[i].empty()) dx.add(parts[i].at, std::move(weights[i]));
+    if (!biases[i].empty()) dx.add(parts[i].at + 1, std::move(biases[i]));
+  }
 }
 
 // a *= b, rows [begin, end) of `cols`.
@@ -105,11 +134,53 @@ void multiply_rows(T* a, const T* b, int64_t begin, int64_t end, int64_t cols) {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   check_linear(x, weight, bias);
   Tensor y(with_features(x, weight.dim(0)), x.dtype());
-  with_real(y.dtype(), [&]<class T>(T) { forward<T>(x, weight, bias, y.write<T>().data()); });
+  with_real(y.dtype(), [&]<class T>(T) { run(forward<T>(x, weight, bias, y.write<T>().data())); });
   return record("linear", {x, weight, bias}, y, [x, weight](const Tensor& dy, InputGradients& dx) {
-    give_input(dx, 0, x.shape(), dy, weight);
-    give_weights(dx, 1, dy, x);
+    const Part part{dy, x, weight, 1};
+    give_input(dx, 0, {&part, 1});
+    give_weights(dx, {&part, 1});
   });
+}
+
+std::vector<Tensor> linears(const Tensor& x, std::vector<LinearWeights> weights) {
+  std::vector<Tensor> y;
+  for (const auto& [weight, bias] : weights) {
+    check_linear(x, weight, bias);
+    y.emplace_back(with_features(x, weight.dim(0)), x.dtype());
+  }
+  with_real(x.dtype(), [&]<class T>(T) {
+    std::vector<kernel::GemmItem<T>> items;
+    for (size_t i = 0; i < y.size(); ++i) {
+      const auto& [weight, bias] = weights[i];
+      items.push_back(forward<T>(x, weight, bias, y[i].template write<T>().data()));
+    }
+    kernel::gemm_group(std::span<const kernel::GemmItem<T>>(items));
+  });
+  if (!Tape::current()) return y;
+  // An op has one output. So the products together are an op whose output is a token, and every y
+  // is one that makes it of the token: its adjoint lays its gradient by and calls for the token's,
+  // whose turn comes when all that were wanted have been laid by.
+  auto slopes = std::make_shared<std::vector<Tensor>>(y.size());
+  std::vector<Tensor> inputs{x};
+  for (const auto& [weight, bias] : weights) inputs.insert(inputs.end(), {weight, bias});
+  const Tensor token =
+      record("linears", std::span<const Tensor>(inputs), Tensor::zeros({1}, x.dtype()),
+             [x, slopes, weights = std::move(weights)](const Tensor&, InputGradients& dx) {
+               std::vector<Part> parts;
+               for (size_t i = 0; i < weights.size(); ++i) {
+                 if ((*slopes)[i].empty()) continue;
+                 parts.push_back({(*slopes)[i], x, weights[i].weight, static_cast<int>(1 + 2 * i)});
+               }
+               give_input(dx, 0, parts);
+               give_weights(dx, parts);
+             });
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = record("linears", {token}, y[i], [slopes, i](const Tensor& dy, InputGradients& dx) {
+      (*slopes)[i] = dy;
+      if (!dx.begun(0)) dx.add(0, Tensor::zeros({1}, dy.dtype()));
+    });
+  }
+  return y;
 }
 
 Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWeights& w,
@@ -137,8 +208,8 @@ Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWe
                           {last.p, last.key, first});
     };
     const ChunkBody then_activate(activate), then_add(add);
-    forward<T>(x, w.inner, w.inner_bias, to_h, &then_activate);
-    forward<T>(h, w.outer, w.outer_bias, to_y, &then_add);
+    run(forward<T>(x, w.inner, w.inner_bias, to_h), &then_activate);
+    run(forward<T>(h, w.outer, w.outer_bias, to_y), &then_add);
   });
   return record(
       "feed_forward", {residual, x, w.inner, w.inner_bias, w.outer, w.outer_bias}, y,
@@ -152,7 +223,8 @@ Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWe
           });
         }
         dx.add(0, dy);
-        give_weights(dx, 4, g, h);
+        const Part second{g, h, outer, 4};
+        give_weights(dx, {&second, 1});
         Tensor dh(h.shape(), h.dtype());
         with_real(dh.dtype(), [&]<class T>(T) {
           T* to = dh.write<T>().data();
@@ -161,10 +233,11 @@ Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWe
             multiply_rows(to, by, begin, end, h.dim(-1));
           };
           const ChunkBody then(steepen);
-          backward<T>(g, outer, to, false, &then);
+          run(backward<T>(g, outer, to, false), &then);
         });
-        give_weights(dx, 2, dh, x);
-        give_input(dx, 1, x.shape(), dh, inner);
+        const Part first{dh, x, inner, 2};
+        give_weights(dx, {&first, 1});
+        give_input(dx, 1, {&first, 1});
       });
 }
 

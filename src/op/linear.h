@@ -1,6 +1,8 @@
 // Products with weights, alone and as the position-wise part of a Transformer block.
 #pragma once
 
+#include <vector>
+
 #include "fovea/base/random.h"
 #include "fovea/kernel/unary.h"
 #include "fovea/op/tape.h"
@@ -9,6 +11,12 @@ namespace fovea {
 
 // x [..., C_in] W^T [C_in, C_out] + bias [C_out]; W is [C_out, C_in], the bias may be empty.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+// The same x with several weights: what linear gives for each of them, in one go.
+struct LinearWeights {
+  Tensor weight, bias;
+};
+std::vector<Tensor> linears(const Tensor& x, std::vector<LinearWeights> weights);
 
 // residual + dropout(linear(dropout(f(linear(x))))) with f one of relu, gelu and gelu_tanh. What
 // goes element by element is done to the rows of a product while they are at hand. Without a tape

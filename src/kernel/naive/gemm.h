@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace fovea::naive {
 
@@ -39,6 +40,23 @@ template <class T>
 void gemm_with_row_sums(const Gemm& g, const T* a, const T* b, T* c, T* sums) {
   gemm(g, a, b, c);
   row_sums(g, a, sums);
+}
+
+template <class T>
+struct GemmItem {
+  Gemm g;
+  const T *a, *b;
+  T* c;
+  const T* bias = nullptr;
+  T* row_sums = nullptr;  // as gemm_with_row_sums makes them
+};
+
+template <class T>
+void gemm_group(std::span<const GemmItem<T>> items) {
+  for (const GemmItem<T>& item : items) {
+    gemm(item.g, item.a, item.b, item.c, item.bias);
+    if (item.row_sums) row_sums(item.g, item.a, item.row_sums);
+  }
 }
 
 }  // namespace fovea::naive
