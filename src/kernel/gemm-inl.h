@@ -213,8 +213,8 @@ inline void multiply_transposed(const Gemm& g, const GemmPart& p, const GemmPart
     // Panels a power of two apart would be written to the same few cache sets.
     const int64_t capacity = g.transpose_b ? now : now + 1;
     pack_right(g, b, k, now, p.column, p.columns, right, capacity);
-    GemmPart next = then;
-    if (k + depth < end) next = p, next.k = k + depth, next.depth = end - next.k;
+    const GemmPart rest{p.row, p.rows, p.column, p.columns, k + depth, end - k - depth};
+    const GemmPart& next = rest.depth > 0 ? rest : then;
     const int64_t more = std::min(depth, next.depth);
     const NextRows next_left(a + next.k * g.lda + next.row, g.lda, more, next.rows, parts);
     const NextRows next_right(b + next.k * g.ldb + next.column, g.ldb, g.transpose_b ? 0 : more,

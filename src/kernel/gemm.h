@@ -28,7 +28,7 @@ using naive::gemm_with_row_sums;
 
 // Products that belong together, as if one after the other, with all threads on all of them at
 // once. Those that take A as it is have one m: some rows go through all of them while they are at
-// hand, and one may add to what those before it made of its C.
+// hand, and one may add to what those before it made of its C (beta = 1).
 using naive::GemmItem;
 void gemm_group(std::span<const GemmItem<float>> items);
 using naive::gemm_group;
