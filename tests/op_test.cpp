@@ -275,6 +275,22 @@ TEST(Linears, HaveTheBitsOfSingleOnes) {
   }
 }
 
+TEST(Linears, OfOneWeightAddUp) {
+  auto make = [](const Shape& shape, uint64_t seed) {
+    return parameter(random_tensor(shape, seed, -1, 1, Dtype::f32));
+  };
+  const Tensor x = make({600, 64}, 1), w = make({64, 64}, 2);
+  auto gradient = [&](bool together) {
+    Tape tape;
+    std::vector<Tensor> y =
+        together ? linears(x, {{w, {}}, {w, {}}}) : std::vector{linear(x, w), linear(x, w)};
+    y.push_back(linear(x, w));  // its gradient is there when the others' come
+    return tape.backward(sum(square(concat(y, -1))))[w];
+  };
+  const Tensor wanted = gradient(false);
+  expect_close(gradient(true), wanted, 1e-6);
+}
+
 TEST(Softmax, ARowOfNothingIsZeroAndSoIsItsGradient) {
   const float inf = std::numeric_limits<float>::infinity();
   const Tensor x = parameter(Tensor::of({2, 3}, {-inf, -inf, -inf, 0, -inf, 0}));

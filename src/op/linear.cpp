@@ -1,5 +1,6 @@
 #include "fovea/op/linear.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 
@@ -84,9 +85,11 @@ void give_input(InputGradients& dx, int at, std::span<const Part> parts) {
   if (!begun) dx.add(at, std::move(fresh));
 }
 
-// The gradients of weights and biases.
+// The gradients of weights and biases. Of two parts with one weight only the first adds to its sum
+// in place: products are made at the same time.
 void give_weights(InputGradients& dx, std::span<const Part> parts) {
   std::vector<Tensor> weights(parts.size()), biases(parts.size());
+  std::vector<Tensor*> taken;
   with_real(parts[0].x.dtype(), [&]<class T>(T) {
     std::vector<kernel::GemmItem<T>> items;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -97,6 +100,8 @@ void give_weights(InputGradients& dx, std::span<const Part> parts) {
         continue;
       }
       Tensor* begun = dx.begun(p.at);
+      if (std::ranges::find(taken, begun) != taken.end()) begun = nullptr;
+      taken.push_back(begun);
       if (!begun) weights[i] = Tensor({out, in}, p.x.dtype());
       if (dx.wants(p.at + 1)) biases[i] = Tensor({out}, p.x.dtype());
       items.push_back({{.transpose_a = true,
