@@ -12,6 +12,7 @@
 #include "fovea/kernel/gemm.h"
 #include "fovea/kernel/index.h"
 #include "fovea/kernel/norm.h"
+#include "fovea/kernel/precise.h"
 #include "fovea/kernel/reduce.h"
 #include "fovea/kernel/simd.h"
 #include "fovea/kernel/softmax.h"
@@ -330,6 +331,37 @@ TEST(Kernel, GemmSerialIsTheSameProduct) {
       });
     }
   }
+}
+
+TEST(Kernel, PreciseLinearLosesNothingToFloat32) {
+  for (const auto& [rows, out, in] :
+       {std::array<int64_t, 3>{1, 1, 1}, {7, 3, 2}, {8, 5, 64}, {65, 17, 257}, {300, 64, 65}}) {
+    const Tensor x = random_tensor({rows, in}, 1, -2, 2, Dtype::f32), wide_x = x.to(Dtype::f64);
+    const Tensor w = random_tensor({out, in}, 2, -2, 2, Dtype::f32);
+    const Tensor bias = random_tensor({out}, 3, -2, 2, Dtype::f32);
+    Tensor exact({rows, out}, Dtype::f64);
+    naive::precise_linear(exact.write<double>().data(), x.read().data(), w.read().data(),
+                          bias.read().data(), rows, out, in);
+    for (const std::string& target : kernel::simd_targets()) {
+      kernel::use_simd_target(target);
+      Tensor first;
+      for (int count : {1, 2, 4}) {
+        set_threads(count);
+        Tensor y = Tensor::full({rows, out}, NAN, Dtype::f64),
+               again = y.to(Dtype::f32).to(Dtype::f64);
+        kernel::precise_linear(y.write<double>().data(), x.read().data(), w.read().data(),
+                               bias.read().data(), rows, out, in);
+        kernel::precise_linear(again.write<double>().data(), wide_x.read<double>().data(),
+                               w.read().data(), bias.read().data(), rows, out, in);
+        EXPECT_LE(relative_difference(y, exact), 1e-14) << target << " " << rows;
+        expect_same_bits(again, y);
+        if (first.empty()) first = y;
+        expect_same_bits(y, first);
+      }
+    }
+  }
+  kernel::use_simd_target("");
+  set_threads(2);
 }
 
 TEST(Kernel, GemmBatch) {

@@ -275,6 +275,39 @@ TEST(Linears, HaveTheBitsOfSingleOnes) {
   }
 }
 
+// Float32 in, float64 out: the value has all digits, the gradients those of their inputs.
+TEST(PreciseLinear, IsLinearInFloat64WithGradientsInEachOnesType) {
+  auto make = [](const Shape& shape, uint64_t seed, Dtype dtype) {
+    return parameter(random_tensor(shape, seed, -1, 1, Dtype::f32).to(dtype));
+  };
+  for (Dtype of_x : {Dtype::f32, Dtype::f64}) {
+    auto results = [&](Dtype x_type, Dtype type) {
+      const Tensor x = make({2, 9, 40}, 1, x_type), w = make({30, 40}, 2, type),
+                   b = make({30}, 3, type);
+      Tape tape;
+      const Tensor y = precise_linear(x, w, b);
+      const Gradients g = tape.backward(sum(square(y)));
+      return std::vector{y, g[x], g[w], g[b]};
+    };
+    const auto got = results(of_x, Dtype::f32), exact = results(Dtype::f64, Dtype::f64);
+    EXPECT_EQ(got[0].dtype(), Dtype::f64);
+    EXPECT_EQ(got[1].dtype(), of_x);
+    EXPECT_EQ(got[2].dtype(), Dtype::f32);
+    EXPECT_LE(relative_difference(got[0], exact[0]), 1e-14);
+    for (size_t i = 1; i < got.size(); ++i) expect_close(got[i], exact[i], 1e-6);
+  }
+}
+
+TEST(Convert, HasAGradientInItsOwnType) {
+  const Tensor x = parameter(Tensor::of({2}, {0.5f, -3}));
+  Tape tape;
+  const Tensor y = convert(x, Dtype::f64);
+  EXPECT_EQ(y.dtype(), Dtype::f64);
+  const Tensor dx = tape.backward(sum(square(y)))[x];
+  EXPECT_EQ(dx.read()[0], 1);
+  EXPECT_EQ(dx.read()[1], -6);
+}
+
 TEST(Linears, OfOneWeightAddUp) {
   auto make = [](const Shape& shape, uint64_t seed) {
     return parameter(random_tensor(shape, seed, -1, 1, Dtype::f32));

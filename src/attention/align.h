@@ -21,10 +21,11 @@ struct Alignment {
   enum class Estimator { straight_through, reinforce };
 
   Kind kind = Kind::softmax;
-  double alpha = 1.5;                                          // entmax, in (1, 2]
-  double reach = 0;                                            // local: D; sigma is D / 2
-  std::function<Tensor(const Tensor& q, int64_t n)> center{};  // local: p [B, Tq, H]
-  Estimator estimator = Estimator::straight_through;           // hard
+  double alpha = 1.5;  // entmax, in (1, 2]
+  double reach = 0;    // local: D; sigma is D / 2
+  // local: p [B, Tq, H], in float64 where n may be large
+  std::function<Tensor(const Tensor& q, int64_t n)> center{};
+  Estimator estimator = Estimator::straight_through;  // hard
   std::function<Tensor(const Tensor& k)> keep{};  // reinforced: logits [B, Tk, Hk] of keeping a key
 };
 

@@ -14,7 +14,7 @@ struct Call {
   ScoreForm form;
   Tensor bias{};             // as in AttentionInputs, with the distances' where there are any
   bool by_diagonal = false;  // bias is [b, h, 1, Tq + Tk - 1]: what diagonal Tq - 1 + j - i has
-  Tensor center{};           // local alignment: [B, Tq, H]
+  Tensor center{};           // local alignment: [B, Tq, H], float64
   ResolvedPattern who{};
   double dropout = 0;  // 0 without a tape
   uint64_t seed = 0;   // of the dropout

@@ -113,7 +113,7 @@ Call prepare(const AttentionInputs& in, const Score& score, const Alignment& ali
   settle_bias(c, diagonals);
   Pattern who = in.who;
   if (align.kind == Alignment::Kind::local) {
-    c.center = align.center(in.q, c.e.Tk);
+    c.center = convert(align.center(in.q, c.e.Tk), Dtype::f64);
     who = who & around(c.center, align.reach);
   }
   c.who = who.resolve(c.e);

@@ -159,8 +159,8 @@ Aligned align(const Call& c, const Tensor& e, const Tensor& mask) {
       for (int64_t j = 0; j < c.e.Tk; ++j) position.write<double>()[j] = static_cast<double>(j);
       const Tensor p = reshape(permute(c.center, {0, 2, 1}), {c.e.B, c.e.H, c.e.Tq, 1});
       const double sigma = c.align.reach / 2;
-      const Tensor bell = exp(square(position.to(e.dtype()) - p) * (-0.5 / (sigma * sigma)));
-      return {softmax(masked(mask, e)) * bell};
+      const Tensor bell = exp(square(position - p) * (-0.5 / (sigma * sigma)));
+      return {softmax(masked(mask, e)) * convert(bell, e.dtype())};
     }
   }
   fail("attend: unknown alignment");

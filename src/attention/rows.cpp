@@ -34,7 +34,7 @@ struct KeptRows : Kept {
     if (!w.empty()) in.w = w.read().data();
     in.align = align;
     in.alpha = alpha;
-    if (align == RowAlign::local) in.centers = {center.read().data(), e.Tq * e.H, e.H, 1};
+    if (align == RowAlign::local) in.centers = {center.read<double>().data(), e.Tq * e.H, e.H, 1};
     in.sigma = sigma;
     return in;
   }
@@ -89,8 +89,8 @@ AttentionOutput attend_rows(const Call& c) {
                  to.dw = dw.write().data();
                }
                if (kept.align == RowAlign::local) {
-                 dcenter = Tensor(kept.center.shape());
-                 to.dcenters = {dcenter.write().data(), kept.e.Tq * kept.e.H, kept.e.H, 1};
+                 dcenter = Tensor(kept.center.shape(), Dtype::f64);
+                 to.dcenters = {dcenter.write<double>().data(), kept.e.Tq * kept.e.H, kept.e.H, 1};
                }
                kernel::attention_rows_backward(kept.view(), heads_of(dy), to);
                dx.add(0, grads.dq);

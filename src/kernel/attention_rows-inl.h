@@ -162,8 +162,8 @@ inline float align_row(const RowsPlan& plan, const RowsBlock& at, const RowsTile
   return 0;
 }
 
-inline float center_of(const RowsPlan& plan, const RowsBlock& at, int64_t r) {
-  const HeadView<const float>& p = plan.in.centers;
+inline double center_of(const RowsPlan& plan, const RowsBlock& at, int64_t r) {
+  const HeadView<const double>& p = plan.in.centers;
   return p.at(at.b, at.h)[(at.first + r) * p.row];
 }
 

@@ -27,15 +27,15 @@ struct RowsInputs {
   ScoreMap map = ScoreMap::none;
   const float* w = nullptr;  // [D]: an additive score, whose map is not distance
   RowAlign align = RowAlign::softmax;
-  float alpha = 1.5f;             // entmax, in (1, 2]
-  HeadView<const float> centers;  // local: p_i is centers.at(b, h)[i * row]
-  float sigma = 1;                // local
+  float alpha = 1.5f;              // entmax, in (1, 2]
+  HeadView<const double> centers;  // local: p_i is centers.at(b, h)[i * row]
+  float sigma = 1;                 // local
 };
 
 struct RowsGradients {
   AttentionGradients<float> base;
-  float* dw = nullptr;         // [D], for an additive score
-  HeadView<float> dcenters{};  // for local alignment
+  float* dw = nullptr;          // [D], for an additive score
+  HeadView<double> dcenters{};  // for local alignment
 };
 
 // lse [B, H, Tq] is written for softmax and local alignment, -inf where a query may attend nothing;

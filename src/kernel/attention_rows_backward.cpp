@@ -51,7 +51,7 @@ inline void align_row_back(const RowsBackward& job, const RowsBlock& at, const R
       entmax_row_grad(in.alpha, row);
       break;
     case RowAlign::local: {
-      const float p = center_of(job.plan, at, r);
+      const double p = center_of(job.plan, at, r);
       bell_row(tile.bell, row.n, at.lo, p, in.sigma);
       const float dp = local_row_grad(row, tile.bell, at.lo, p, in.sigma);
       if (job.to.dcenters) job.to.dcenters.at(at.b, at.h)[i * job.to.dcenters.row] = dp;

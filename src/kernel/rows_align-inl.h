@@ -139,13 +139,31 @@ inline void entmax_row(float alpha, float* s, int64_t n) {
   }
 }
 
+// j - p of a vector of keys after the other. Far from key 0 a float32 has no digits left for a
+// fraction, so that of p is taken off last.
+class Away {
+ public:
+  Away(D d, int64_t first, double p)
+      : whole_(hn::Iota(d, static_cast<float>(first - std::lrint(p)))),
+        fraction_(hn::Set(d, static_cast<float>(p - std::rint(p)))),
+        step_(hn::Set(d, static_cast<float>(lanes))) {}
+  HWY_INLINE V next() {
+    const V away = hn::Sub(whole_, fraction_);
+    whole_ = hn::Add(whole_, step_);
+    return away;
+  }
+
+ private:
+  V whole_, fraction_, step_;
+};
+
 // exp(-(j - p)^2 / (2 sigma^2)) of the keys from `first`.
-inline void bell_row(float* bell, int64_t n, int64_t first, float p, float sigma) {
+inline void bell_row(float* bell, int64_t n, int64_t first, double p, float sigma) {
   const D d;
   const V factor = hn::Set(d, -0.5f * log2_e / (sigma * sigma));
-  const V step = hn::Set(d, static_cast<float>(lanes));
-  V away = hn::Sub(hn::Iota(d, static_cast<float>(first)), hn::Set(d, p));
-  for (int64_t j = 0; j < n; j += lanes, away = hn::Add(away, step)) {
+  Away from_p(d, first, p);
+  for (int64_t j = 0; j < n; j += lanes) {
+    const V away = from_p.next();
     hn::Store(exp2_nonpositive(d, hn::Mul(factor, hn::Mul(away, away))), d, bell + j);
   }
 }
@@ -206,17 +224,16 @@ inline void entmax_row_grad(float alpha, const AlignGradient& row) {
 }
 
 // row.a comes as the softmax and leaves as the weights; returns dp.
-inline float local_row_grad(const AlignGradient& row, const float* bell, int64_t first, float p,
+inline float local_row_grad(const AlignGradient& row, const float* bell, int64_t first, double p,
                             float sigma) {
   const D d;
-  const V step = hn::Set(d, static_cast<float>(lanes));
-  V away = hn::Sub(hn::Iota(d, static_cast<float>(first)), hn::Set(d, p));
+  Away from_p(d, first, p);
   V dot = hn::Zero(d), dp = hn::Zero(d);
-  for (int64_t j = 0; j < row.n; j += lanes, away = hn::Add(away, step)) {
+  for (int64_t j = 0; j < row.n; j += lanes) {
     const V g = hn::Mul(hn::Load(d, bell + j), hn::Load(d, row.g + j));
     const V share = hn::Mul(hn::Load(d, row.a + j), g);
     dot = hn::Add(dot, share);
-    dp = hn::MulAdd(share, away, dp);
+    dp = hn::MulAdd(share, from_p.next(), dp);
     hn::Store(g, d, row.g + j);
   }
   const V mean = hn::Set(d, hn::GetLane(hn::SumOfLanes(d, dot)));

@@ -34,8 +34,10 @@ NamedAttention::Output NamedAttention::operator()(const Inputs& in) const {
   Alignment align = align_;
   if (align.center) {
     // A center is a part of the sentence, not of the sentence and its padding.
-    const Tensor n = in.lengths.to(in.q.dtype()).reshaped({B, 1, 1});
-    align.center = [part = align_.center, n](const Tensor& q, int64_t) { return part(q, 1) * n; };
+    const Tensor n = in.lengths.to(Dtype::f64).reshaped({B, 1, 1});
+    align.center = [part = align_.center, n](const Tensor& q, int64_t) {
+      return convert(part(q, 1), Dtype::f64) * n;
+    };
   }
   AttentionInputs inputs;
   inputs.q = with_one_head(in.q);

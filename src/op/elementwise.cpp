@@ -125,6 +125,12 @@ Tensor clamp(const Tensor& x, double low, double high) {
   return unary("clamp", Unary::clamp, x, low, high);
 }
 
+Tensor convert(const Tensor& x, Dtype dtype) {
+  if (x.dtype() == dtype) return x;
+  return record("convert", {x}, x.to(dtype),
+                [own = x.dtype()](const Tensor& dy, InputGradients& dx) { dx.add(0, dy.to(own)); });
+}
+
 void add_in_place(Tensor& y, const Tensor& x) {
   check(y.shape() == x.shape(), "add_in_place: shapes ", y.shape(), " and ", x.shape(), " differ");
   const kernel::Broadcast how = kernel::broadcast(y.shape(), x.shape());

@@ -43,6 +43,9 @@ Tensor gelu_tanh(const Tensor& x);  // the tanh form, as GPT-2 has it
 // Into [low, high]; the gradient outside is zero.
 Tensor clamp(const Tensor& x, double low, double high);
 
+// In another real type, with a gradient in its own.
+Tensor convert(const Tensor& x, Dtype dtype);
+
 // y += x without a tape: for sums of gradients.
 void add_in_place(Tensor& y, const Tensor& x);
 // y *= factor, the same way.

@@ -7,6 +7,7 @@
 #include "fovea/kernel/binary.h"
 #include "fovea/kernel/dropout.h"
 #include "fovea/kernel/gemm.h"
+#include "fovea/kernel/precise.h"
 #include "fovea/op/dropped.h"
 #include "fovea/op/reduce.h"
 
@@ -145,6 +146,26 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     give_input(dx, 0, {&part, 1});
     give_weights(dx, {&part, 1});
   });
+}
+
+Tensor precise_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  check_linear(x, weight, bias);
+  if (weight.dtype() == Dtype::f64) return linear(x, weight, bias);
+  Tensor y(with_features(x, weight.dim(0)), Dtype::f64);
+  with_real(x.dtype(), [&]<class T>(T) {
+    kernel::precise_linear(y.write<double>().data(), x.read<T>().data(), weight.read().data(),
+                           bias.empty() ? nullptr : bias.read().data(), rows_of(x), weight.dim(0),
+                           weight.dim(1));
+  });
+  return record("precise_linear", {x, weight, bias}, y,
+                [x, weight](const Tensor& dy, InputGradients& dx) {
+                  const Tensor slope = dy.to(x.dtype()), like_x = weight.to(x.dtype());
+                  const Part input{slope, x, like_x, 1};
+                  give_input(dx, 0, {&input, 1});
+                  const Tensor narrow = dy.to(Dtype::f32), narrow_x = x.to(Dtype::f32);
+                  const Part weights{narrow, narrow_x, weight, 1};
+                  give_weights(dx, {&weights, 1});
+                });
 }
 
 std::vector<Tensor> linears(const Tensor& x, std::vector<LinearWeights> weights) {

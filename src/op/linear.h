@@ -12,6 +12,11 @@ namespace fovea {
 // x [..., C_in] W^T [C_in, C_out] + bias [C_out]; W is [C_out, C_in], the bias may be empty.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
+// The same, added up and given in float64: for a number that will be scaled up, where float32 would
+// have rounded it. x may be either, the weights are parameters as ever; gradients are of each one's
+// own type.
+Tensor precise_linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
 // The same x with several weights: what linear gives for each of them, in one go.
 struct LinearWeights {
   Tensor weight, bias;

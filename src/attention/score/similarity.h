@@ -2,6 +2,8 @@
 //   cosine:     e = beta cos(q, k), beta learned or given       Graves, Wayne, Danihelka 2014
 //   euclidean:  e = -|q - k|
 //   kernel:     e = -|(q - k) w|^2 / 2, w learned or given      Nadaraya 1964, Watson 1964
+// The last is one product of |q|^2, q . k and |k|^2, as exact as the largest of them: data far from
+// 0 should be moved there first.
 #pragma once
 
 #include "fovea/attention/contract.h"
