@@ -103,22 +103,15 @@ template <bool with_logs>
 HWY_INLINE float exponentiate(float* s, int64_t n, float top, float* log_sum = nullptr) {
   const D d;
   const V shift = hn::Set(d, top);
-  V t0 = hn::Zero(d), t1 = t0, log0 = t0, log1 = t0;
-  for (int64_t j = 0; j < n; j += panel) {
-    const V x0 = exp2_clamp(d, hn::Sub(hn::Load(d, s + j), shift));
-    const V x1 = exp2_clamp(d, hn::Sub(hn::Load(d, s + j + lanes), shift));
-    const V p0 = exp2_clamped(d, x0), p1 = exp2_clamped(d, x1);
-    t0 = hn::Add(t0, p0);
-    t1 = hn::Add(t1, p1);
-    if constexpr (with_logs) {  // of the clamped x: 0 * -inf would be NaN
-      log0 = hn::MulAdd(p0, x0, log0);
-      log1 = hn::MulAdd(p1, x1, log1);
-    }
-    hn::Store(p0, d, s + j);
-    hn::Store(p1, d, s + j + lanes);
+  V total = hn::Zero(d), logs = total;
+  for (int64_t j = 0; j < n; j += lanes) {
+    const V x = exp2_clamp(d, hn::Sub(hn::Load(d, s + j), shift)), p = exp2_clamped(d, x);
+    total = hn::Add(total, p);
+    if constexpr (with_logs) logs = hn::MulAdd(p, x, logs);  // of the clamped x: 0 * -inf is NaN
+    hn::Store(p, d, s + j);
   }
-  if constexpr (with_logs) *log_sum += hn::GetLane(hn::SumOfLanes(d, hn::Add(log0, log1)));
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(t0, t1)));
+  if constexpr (with_logs) *log_sum += hn::GetLane(hn::SumOfLanes(d, logs));
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 inline void squash(float* s, int64_t n) {

@@ -7,8 +7,6 @@
 #define FOVEA_KERNEL_ATTENTION_SUMMARY_INL_H_
 #endif
 
-#include <functional>
-
 #include "fovea/kernel/attention-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -58,51 +56,42 @@ struct SummaryRows {
   void note_scores(int64_t row, const float* s, int64_t n, int64_t first_key, float most) const {
     if (!wants_top() || !(most > limit[row])) return;
     if (limit[row] == floor_score) limit[row] = first_limit(s, n);
-    constexpr int64_t some = 64 * panel;
-    for (int64_t j = 0; j < n; j += some) {
-      note_panels(row, s + j, std::min(some, n - j), first_key + j);
-    }
-  }
-
-  // At most 64 panels. Which of them have a candidate is found without a branch, for there is no
-  // predicting it.
-  HWY_INLINE void note_panels(int64_t row, const float* s, int64_t n, int64_t first_key) const {
-    const D d;
-    const V least = hn::Set(d, limit[row]);
-    uint64_t panels = 0;
-    for (int64_t p = 0; p * panel < n; ++p) {
-      const V higher = hn::Max(hn::Load(d, s + p * panel), hn::Load(d, s + p * panel + lanes));
-      panels |= static_cast<uint64_t>(!hn::AllFalse(d, hn::Gt(higher, least))) << p;
-    }
-    for (; panels; panels &= panels - 1) {
-      const int64_t j = __builtin_ctzll(panels) * panel;
-      uint64_t bits = 0, upper = 0;
-      hn::StoreMaskBits(d, hn::Gt(hn::Load(d, s + j), least), reinterpret_cast<uint8_t*>(&bits));
-      hn::StoreMaskBits(d, hn::Gt(hn::Load(d, s + j + lanes), least),
-                        reinterpret_cast<uint8_t*>(&upper));
-      for (bits |= upper << lanes; bits; bits &= bits - 1) {
-        const int64_t at = j + __builtin_ctzll(bits);
-        insert(row, s[at], first_key + at);
-      }
+    for (int64_t j = 0; j < n; j += at_once) {
+      note_some(row, s + j, std::min(at_once, n - j), first_key + j);
     }
     limit[row] = std::max(limit[row], best[row * stride + to->top - 1]);
+  }
+
+  // At most 64 scores. Those that pass the limit are found without a branch, for there is no
+  // predicting them.
+  static constexpr int64_t at_once = 64;
+  HWY_INLINE void note_some(int64_t row, const float* s, int64_t n, int64_t first_key) const {
+    const D d;
+    const V least = hn::Set(d, limit[row]);
+    uint64_t passed = 0;
+    for (int64_t j = 0; j < n; j += lanes) {
+      uint64_t bits = 0;
+      hn::StoreMaskBits(d, hn::Gt(hn::Load(d, s + j), least), reinterpret_cast<uint8_t*>(&bits));
+      passed |= bits << j;
+    }
+    for (; passed; passed &= passed - 1) {
+      const int64_t at = __builtin_ctzll(passed);
+      insert(row, s[at], first_key + at);
+    }
   }
 
   // A bound just below `top` of n scores at least, so that few of a row's first scores are inserted
   // only to be pushed out again: the maxima of the vectors' lanes are scores of different keys.
   float first_limit(const float* s, int64_t n) const {
-    if (to->top > panel) return floor_score;
+    if (to->top > lanes) return floor_score;
     const D d;
     V m0 = hn::Load(d, s), m1 = hn::Load(d, s + lanes);
     for (int64_t j = panel; j < n; j += panel) {
       m0 = hn::Max(m0, hn::Load(d, s + j));
       m1 = hn::Max(m1, hn::Load(d, s + j + lanes));
     }
-    HWY_ALIGN float lane[panel];
-    hn::Store(m0, d, lane);
-    hn::Store(m1, d, lane + lanes);
-    std::nth_element(lane, lane + to->top - 1, lane + panel, std::greater<float>());
-    return std::max(floor_score, std::nextafter(lane[to->top - 1], minus_infinity));
+    const float bound = hn::GetLane(hn::MinOfLanes(d, hn::Max(m0, m1)));
+    return std::max(floor_score, std::nextafter(bound, minus_infinity));
   }
 
   // Moves the lower entries down by one and puts the new one in the gap. Keys come in rising order,
