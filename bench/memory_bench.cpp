@@ -38,16 +38,20 @@ void added(const char* name, int64_t n, const std::function<void(const Problem&)
 
 void growth(const char* name, const std::function<void(const Problem&)>& f) {
   std::printf("%-44s", name);
-  double before = 0;
+  double first = 0, before = 0;
   for (int64_t n = 1024; n <= 16384; n *= 2) {
     const Problem problem(n);
     Timer timer;
     f(problem);
-    for (int i = 0; i < (n <= 4096 ? 20 : 3); ++i) timer.run([&] { f(problem); });
+    for (const double stop = now() + 3; now() < stop || timer.seconds.size() < 5;) {
+      timer.run([&] { f(problem); });
+    }
     if (before > 0) std::printf("  %.2f", std::log2(timer.best() / before));
     before = timer.best();
+    if (first == 0) first = before;
   }
-  std::printf("  (time grows as n to this power, from 1k to 16k)\n");
+  std::printf("  all %.2f  (time grows as n to this power, from 1k to 16k)\n",
+              std::log2(before / first) / 4);
 }
 
 void run(const std::string& which) {

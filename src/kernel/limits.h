@@ -12,4 +12,9 @@ void limit_gemm(int64_t n, const float* a, const float* b, float* c);
 // out.
 float limit_read(const float* x, int64_t n);
 
+// Multiplies and adds numbers that stay in registers, on all threads: the most the machine can do,
+// whatever it is for. Returns one of them.
+float limit_multiply();
+double limit_multiply_operations();  // that one call does
+
 }  // namespace fovea::kernel

@@ -88,6 +88,9 @@ void bench_attention(bench::Race& race) {
     race.against_memory("decode 1 query, 8 heads, 16384 keys (GB/s)", 2.0 * n * H * 64 * 4,
                         [&] { attend(step); });
   }
+  // No result can pass this one: how much of the machine sgemm itself uses.
+  race.against_gemm("multiplications in registers, no memory", kernel::limit_multiply_operations(),
+                    [] { kernel::limit_multiply(); });
 }
 
 void run_bench(const BenchWords& words) {
