@@ -185,5 +185,20 @@ void unary_grad(Unary f, float* dx, const float* dy, const float* x, const float
   });
 }
 
+constexpr int64_t plain_grain = 1024;  // a call of the C library takes as long as a vector of ours
+
+void unary(Unary f, double* y, const double* x, int64_t n, double a, double b) {
+  parallel_for(n, plain_grain, [=](int64_t begin, int64_t end) {
+    naive::unary(f, y + begin, x + begin, end - begin, a, b);
+  });
+}
+
+void unary_grad(Unary f, double* dx, const double* dy, const double* x, const double* y, int64_t n,
+                double a, double b) {
+  parallel_for(n, plain_grain, [=](int64_t begin, int64_t end) {
+    naive::unary_grad(f, dx + begin, dy + begin, x + begin, y + begin, end - begin, a, b);
+  });
+}
+
 }  // namespace fovea::kernel
 #endif  // HWY_ONCE

@@ -15,12 +15,9 @@ void unary(Unary f, float* y, const float* x, int64_t n, float a, float b);
 void unary_grad(Unary f, float* dx, const float* dy, const float* x, const float* y, int64_t n,
                 float a, float b);
 
-inline void unary(Unary f, double* y, const double* x, int64_t n, double a, double b) {
-  naive::unary(f, y, x, n, a, b);
-}
-inline void unary_grad(Unary f, double* dx, const double* dy, const double* x, const double* y,
-                       int64_t n, double a, double b) {
-  naive::unary_grad(f, dx, dy, x, y, n, a, b);
-}
+// The plain twins, on all threads.
+void unary(Unary f, double* y, const double* x, int64_t n, double a, double b);
+void unary_grad(Unary f, double* dx, const double* dy, const double* x, const double* y, int64_t n,
+                double a, double b);
 
 }  // namespace fovea::kernel

@@ -308,8 +308,7 @@ int compare(const CompareWords& words) {
 void add_compare(CLI::App& app, int& exit_code) {
   auto* verb = app.add_subcommand("compare", "Train several choices under one budget and compare");
   auto words = std::make_shared<CompareWords>();
-  verb->add_option("task", words->task, "What to learn: translate, label, classify or regress")
-      ->required();
+  add_task(*verb, words->task);
   verb->add_option("--vary", words->vary, "An option and its values; all combinations are tried")
       ->type_name("KEY=A,B");
   verb->add_option("--choice", words->choices, "One more choice, as one or several settings")

@@ -71,6 +71,14 @@ Settings ConfigWords::settings(const std::string& task) const {
   return all;
 }
 
+void add_task(CLI::App& verb, std::string& task) {
+  std::string all;
+  for (const Task& known : tasks()) {
+    all += (all.empty() ? "" : &known == &tasks().back() ? " or " : ", ") + known.name;
+  }
+  verb.add_option("task", task, "What to learn: " + all)->required();
+}
+
 const Task& task_named(const std::string& name) {
   return as_usage([&]() -> const Task& { return find_task(name); });
 }

@@ -35,6 +35,8 @@ class ConfigWords {
   std::vector<std::string> sets_;
 };
 
+// Adds the first word of a verb: which task, of all there are.
+void add_task(CLI::App& verb, std::string& task);
 // make_config and find_task, with whatever they find wrong said as wrong usage.
 const Task& task_named(const std::string& name);
 Config config_of(const Task& task, const Settings& settings);

@@ -113,8 +113,7 @@ int train(const TrainWords& words) {
 void add_train(CLI::App& app, int& exit_code) {
   auto* verb = app.add_subcommand("train", "Learn from a file of examples, or from built-in data");
   auto words = std::make_shared<TrainWords>();
-  verb->add_option("task", words->task, "What to learn: translate, label, classify or regress")
-      ->required();
+  add_task(*verb, words->task);
   verb->add_option("--out", words->out, "Folder to keep the model in");
   verb->add_flag("--resume", words->resume, "Go on with the run that is in --out, if there is one");
   verb->add_flag("--json", words->json, "Print the result as JSON");
