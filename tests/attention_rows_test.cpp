@@ -1,12 +1,15 @@
 // The kernel that holds a block of rows at a time, through the engine, against the plain definition
 // in float64: sizes beyond one block, every instruction set, every shape of bias, and what it alone
 // can do.
+#include "fovea/kernel/attention_rows.h"
+
 #include <gtest/gtest.h>
 
 #include "fovea/attention/call.h"
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/simd.h"
 #include "support/attention_cases.h"
+#include "support/guarded.h"
 
 namespace fovea::test {
 namespace {
@@ -185,6 +188,45 @@ TEST(AttentionRows, SameBitsWithAnyNumberOfThreads) {
     }
   }
   set_threads(2);
+}
+
+// Ends the program where it fails.
+TEST(AttentionRows, TouchNothingPastTheirArrays) {
+  using kernel::RowAlign;
+  auto rows = [](auto* data, int64_t row) {
+    return kernel::HeadView<std::remove_pointer_t<decltype(data)>>{data, 0, row, 0};
+  };
+  auto constant = [](auto* data, int64_t row) {
+    return kernel::HeadView<const std::remove_pointer_t<decltype(data)>>{data, 0, row, 0};
+  };
+  for (const auto& [Tq, Tk, D, Dv] :
+       {std::array<int64_t, 4>{1, 1, 1, 1}, {3, 7, 5, 3}, {7, 65, 17, 9}, {65, 13, 8, 17}}) {
+    const Guarded<> q(Tq * D), k(Tk * D), v(Tk * Dv), dout(Tq * Dv), bias(Tq * Tk), w(D);
+    const Guarded<> out(Tq * Dv), lse(Tq), dq(Tq * D), dk(Tk * D), dv(Tk * Dv), dw(D),
+        dbias(Tq * Tk);
+    const Guarded<double> centers(Tq), dcenters(Tq);
+    kernel::RowsInputs in;
+    in.base.Tq = Tq, in.base.Tk = Tk, in.base.D = D, in.base.Dv = Dv;
+    in.base.q = constant(q.data(), D), in.base.k = constant(k.data(), D);
+    in.base.v = constant(v.data(), Dv), in.base.bias = constant(bias.data(), Tk);
+    in.centers = constant(centers.data(), 1);
+    kernel::RowsGradients to;
+    to.base = {rows(dq.data(), D), rows(dk.data(), D), rows(dv.data(), Dv), rows(dbias.data(), Tk)};
+    to.dcenters = rows(dcenters.data(), 1);
+    for (auto align : {RowAlign::softmax, RowAlign::sigmoid, RowAlign::entmax, RowAlign::local}) {
+      for (auto map : {ScoreMap::none, ScoreMap::tanh, ScoreMap::distance}) {
+        for (bool additive : {false, map != ScoreMap::distance}) {
+          in.align = align, in.map = map;
+          in.w = additive ? w.data() : nullptr;
+          to.dw = additive ? dw.data() : nullptr;
+          kernel::attention_rows_forward(in, rows(out.data(), Dv), lse.data());
+          kernel::attention_rows_backward(in, constant(dout.data(), Dv), to);
+          EXPECT_TRUE(std::isfinite(out.data()[Tq * Dv - 1]));
+          EXPECT_TRUE(std::isfinite(dk.data()[Tk * D - 1]));
+        }
+      }
+    }
+  }
 }
 
 TEST(AttentionRows, TakeWhatTheFusedKernelDeclines) {

@@ -18,6 +18,7 @@
 #include "fovea/kernel/softmax.h"
 #include "fovea/kernel/unary.h"
 #include "support/gradient.h"
+#include "support/guarded.h"
 
 namespace fovea::test {
 namespace {
@@ -234,6 +235,35 @@ TEST(Kernel, GemmOfMoreThanOneBlock) {
                                     {260, 70, 1000, 1024}}) {
     check_gemm(m, n, k, ld, ld, 1, 0.5f);
   }
+}
+
+// Ends the program where it fails.
+TEST(Kernel, GemmTouchesNothingPastItsMatrices) {
+  for (const std::string& target : kernel::simd_targets()) {
+    kernel::use_simd_target(target);
+    for (int64_t m : {1, 3, 5, 6, 7, 9, 13, 65, 200}) {
+      for (int64_t n : {1, 2, 7, 15, 17, 33, 65}) {
+        for (int64_t k : {1, 3, 7, 9, 65}) {
+          for (int which = 0; which < 4; ++which) {
+            const bool ta = which & 1, tb = which & 2;
+            const kernel::Gemm g{.transpose_a = ta,
+                                 .transpose_b = tb,
+                                 .m = m,
+                                 .n = n,
+                                 .k = k,
+                                 .lda = ta ? m : k,
+                                 .ldb = tb ? k : n,
+                                 .ldc = n};
+            const Guarded<> a(m * k), b(k * n), c(m * n), bias(n);
+            kernel::gemm(g, a.data(), b.data(), c.data(), bias.data());
+            EXPECT_FLOAT_EQ(c.data()[m * n - 1], 0.25f * static_cast<float>(k) + 0.5f);
+            kernel::gemm_with_row_sums(g, a.data(), b.data(), c.data(), Guarded<>(m).data());
+          }
+        }
+      }
+    }
+  }
+  kernel::use_simd_target("");
 }
 
 TEST(Kernel, GemmWithoutDepthKeepsWhatItAddsTo) {

@@ -141,8 +141,9 @@ inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int
   const D d;
   constexpr int64_t vectors = (strip + lanes - 1) / lanes;
   const int64_t strips = (rows + strip - 1) / strip, size = strip_size(depth);
-  const int64_t whole =
-      std::clamp<int64_t>((readable - vectors * lanes) / strip + 1, 0, rows / strip);
+  // Strips that can be read in whole vectors.
+  const int64_t past = readable - vectors * lanes;
+  const int64_t whole = past < 0 ? 0 : std::min<int64_t>(past / strip + 1, rows / strip);
   for (int64_t k = 0; k < depth; ++k) {
     const float* from = a + k * lda;
     float* into = to + k * strip;
