@@ -11,6 +11,7 @@
 #include "fovea/kernel/dropped.h"
 #include "fovea/kernel/gemm.h"
 #include "fovea/kernel/index.h"
+#include "fovea/kernel/naive/precise.h"
 #include "fovea/kernel/norm.h"
 #include "fovea/kernel/precise.h"
 #include "fovea/kernel/reduce.h"

@@ -142,8 +142,9 @@ inline void pack_strips(float* HWY_RESTRICT to, const float* HWY_RESTRICT a, int
   constexpr int64_t vectors = (strip + lanes - 1) / lanes;
   const int64_t strips = (rows + strip - 1) / strip, size = strip_size(depth);
   // Strips that can be read in whole vectors.
-  const int64_t past = readable - vectors * lanes;
-  const int64_t whole = past < 0 ? 0 : std::min<int64_t>(past / strip + 1, rows / strip);
+  const int64_t behind_first = readable - vectors * lanes;
+  const int64_t whole =
+      behind_first < 0 ? 0 : std::min<int64_t>(behind_first / strip + 1, rows / strip);
   for (int64_t k = 0; k < depth; ++k) {
     const float* from = a + k * lda;
     float* into = to + k * strip;

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 
-#include "fovea/kernel/naive/precise.h"
-
 namespace fovea::kernel {
 
 // y [rows, out] = x [rows, in] w^T + bias, w [out, in]; the bias may be null. Sums have one order.
@@ -12,9 +10,5 @@ void precise_linear(double* y, const float* x, const float* w, const float* bias
                     int64_t out, int64_t in);
 void precise_linear(double* y, const double* x, const float* w, const float* bias, int64_t rows,
                     int64_t out, int64_t in);
-inline void precise_linear(double* y, const double* x, const double* w, const double* bias,
-                           int64_t rows, int64_t out, int64_t in) {
-  naive::precise_linear(y, x, w, bias, rows, out, in);
-}
 
 }  // namespace fovea::kernel

@@ -144,7 +144,7 @@ inline void entmax_row(float alpha, float* s, int64_t n) {
 class Away {
  public:
   Away(D d, int64_t first, double p)
-      : whole_(hn::Iota(d, static_cast<float>(first - std::lrint(p)))),
+      : whole_(hn::Iota(d, static_cast<float>(static_cast<double>(first) - std::rint(p)))),
         fraction_(hn::Set(d, static_cast<float>(p - std::rint(p)))),
         step_(hn::Set(d, static_cast<float>(lanes))) {}
   HWY_INLINE V next() {

@@ -5,9 +5,9 @@
 
 namespace fovea::naive {
 
-template <class X, class W>
-void precise_linear(double* y, const X* x, const W* w, const W* bias, int64_t rows, int64_t out,
-                    int64_t in) {
+template <class X>
+void precise_linear(double* y, const X* x, const float* w, const float* bias, int64_t rows,
+                    int64_t out, int64_t in) {
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < out; ++j) {
       double sum = bias ? static_cast<double>(bias[j]) : 0;
