@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "fovea/base/parallel.h"
+#include "fovea/base/utf8.h"
 #include "fovea/data/builtin.h"
 #include "support/scratch.h"
 
@@ -41,7 +43,7 @@ TEST(Vocabulary, NumbersNamesAsTheyFirstCome) {
 }
 
 TEST(Tokenizer, WordsComeByCountThenByBytes) {
-  const auto t = Tokenizer::learn({}, texts);
+  const auto t = Tokenizer::learn({.kind = "spaces"}, texts);
   Words names;
   for (int32_t id = 0; id < t.size(); ++id) names.push_back(t.piece(id));
   EXPECT_EQ(names, (Words{"<pad>", "<unk>", "<s>", "</s>", "the", "a", "dog", "saw", "Straße",
@@ -144,7 +146,7 @@ TEST(Tokenizer, SaysHowManyPiecesThereMayBe) {
 }
 
 TEST(Tokenizer, SavedIsLoaded) {
-  for (const char* kind : {"words", "chars", "bpe:100", "unigram:100"}) {
+  for (const std::string kind : {"words", "spaces", "chars", "bpe:100", "unigram:100"}) {
     SCOPED_TRACE(kind);
     const ScratchFolder folder;
     const Words learned = sentences();
@@ -156,9 +158,118 @@ TEST(Tokenizer, SavedIsLoaded) {
     EXPECT_EQ(loaded.size(), saved.size());
     for (int i = 0; i < 20; ++i) {
       EXPECT_EQ(loaded.encode(learned[i] + " Ж"), saved.encode(learned[i] + " Ж"));
-      EXPECT_EQ(loaded.decode(loaded.encode(learned[i])), learned[i]);
+      const std::string text = loaded.decode(loaded.encode(learned[i]));
+      EXPECT_EQ(text, kind == "words" ? saved.decode(saved.encode(text)) : learned[i]);
     }
   }
+}
+
+TEST(Tokenizer, WordsAndSpacesOfOneVocabulary) {
+  const auto spaces = Tokenizer::learn({.kind = "spaces"}, Words{"it is n't good , is it ?"});
+  const Ids ids = spaces.encode("is n't good ?");
+  EXPECT_EQ(spaces.encode("isn't good?"), (Ids{1, 1}));
+  EXPECT_EQ(spaces.split_as("words", {.clitics = true}).encode("Isn't good?"), ids);
+  EXPECT_EQ(spaces.split_as("words").split_as("spaces").encode("is n't good ?"), ids);
+  EXPECT_EQ(error_of([] { Tokenizer::learn({.kind = "chars"}, texts).split_as("words"); }),
+            "tokens: only words and spaces can be split as each other, got chars");
+}
+
+TEST(Tokenizer, CaseIsKeptButNotDecisive) {
+  const Words learned{"terrible , really terrible",
+                      "Merkel met Apple . Apple and an apple , an apple , an apple , Apple",
+                      "Good day ! The end . The day . the THE"};
+  const auto t = Tokenizer::learn({}, learned);
+  const auto word = [&](const std::string& text) { return t.decode(t.encode(text)); };
+  EXPECT_EQ(word("TERRIBLE"), "terrible");
+  EXPECT_EQ(word("Terrible!!!!"), "terrible!");
+  EXPECT_EQ(word("merkel MERKEL Merkel"), "Merkel Merkel Merkel");
+  EXPECT_EQ(word("Apple apple APPLE"), "Apple apple apple") << "three of each: both are words";
+  EXPECT_EQ(word("the The THE"), "The The The") << "none comes three times: the most frequent";
+  EXPECT_EQ(word("good"), "Good");
+  EXPECT_EQ(word("awful"), "<unk>");
+  const auto exact = Tokenizer::learn({.fold_case = false}, learned);
+  EXPECT_EQ(exact.decode(exact.encode("TERRIBLE the THE")), "<unk> the THE");
+  const auto lower = Tokenizer::learn({.lowercase = true}, learned);
+  EXPECT_EQ(lower.decode(lower.encode("MERKEL the")), "merkel the");
+  // Forms that are rare by themselves reach a least count together.
+  const auto counted = Tokenizer::learn({.min_count = 4}, learned);
+  EXPECT_EQ(counted.decode(counted.encode("THE apple")), "The apple");
+}
+
+TEST(Tokenizer, LearnsAndEncodesTheSameOnAnyNumberOfThreads) {
+  Words learned = sentences(3000);
+  for (size_t i = 0; i < learned.size(); i += 3) learned[i][0] = 'T';
+  const int before = threads();
+  std::vector<std::string> names;
+  std::vector<Ids> ids;
+  for (const int count : {1, 2, 4}) {
+    set_threads(count);
+    const auto t = Tokenizer::learn({}, learned);
+    Words these;
+    for (int32_t id = 0; id < t.size(); ++id) these.push_back(t.piece(id));
+    if (names.empty()) names = these, ids = t.encode(learned);
+    EXPECT_EQ(these, names);
+    EXPECT_EQ(t.encode(learned), ids);
+  }
+  EXPECT_EQ(ids[5], Tokenizer::learn({}, learned).encode(learned[5]));
+  set_threads(before);
+}
+
+// Every token lies where it says, in bytes and in characters.
+void check_places(const Tokenizer& t, const std::string& text) {
+  const auto tokens = t.pieces_with_places(text);
+  ASSERT_EQ(tokens.size(), t.encode(text).size());
+  const auto chars = code_points(text);
+  const bool bytes = t.options().kind == "bytes";
+  int64_t last = 0, last_char = 0;
+  for (const Token& token : tokens) {
+    ASSERT_LE(last, token.begin);
+    ASSERT_LE(token.begin, token.end);
+    ASSERT_LE(token.end, static_cast<int64_t>(text.size()));
+    ASSERT_EQ(token.text, text.substr(token.begin, token.end - token.begin));
+    ASSERT_LE(last_char - (bytes ? 1 : 0), token.char_begin);
+    ASSERT_LE(token.char_end, static_cast<int64_t>(chars.size()));
+    std::string by_chars;
+    for (int64_t i = token.char_begin; i < token.char_end; ++i) by_chars += chars[i];
+    if (bytes) {
+      ASSERT_NE(by_chars.find(token.text), std::string::npos);
+    } else {
+      ASSERT_EQ(by_chars, token.text);
+    }
+    last = token.end, last_char = token.char_end;
+  }
+}
+
+TEST(Tokenizer, TokensKnowTheirPlaces) {
+  const Words odd{"", " ", "The  Straße, 東京 \u00a0 is — good! ", "\u1e9eA\u0130\u212a 👍🏽 x",
+                  "a\xff b"};
+  for (const char* kind : {"words", "spaces", "chars", "bytes", "bpe:120", "unigram:120"}) {
+    for (const bool lowercase : {false, true}) {
+      SCOPED_TRACE(say(kind, " ", lowercase));
+      const auto t = Tokenizer::learn({.kind = kind, .lowercase = lowercase}, sentences());
+      for (const std::string& text : odd) check_places(t, text);
+      for (const std::string& text : sentences(20)) check_places(t, text + "  Ж " + text);
+    }
+  }
+  const auto t = Tokenizer::learn({.lowercase = true}, texts);
+  const auto tokens = t.pieces_with_places("Die Straße, \u1e9e!");
+  ASSERT_EQ(tokens.size(), 5u);
+  EXPECT_EQ(tokens[1].text, "Straße");
+  EXPECT_EQ(tokens[2].begin, 11);
+  EXPECT_EQ(tokens[2].char_begin, 10);
+  EXPECT_EQ(tokens[4].text, "!");
+  EXPECT_EQ(tokens[4].char_end, 14);
+}
+
+TEST(Tokenizer, FirstFormatsWordsAreSpaces) {
+  const ScratchFolder folder;
+  folder.write("t.json", R"({"format": "fovea tokenizer", "kind": "words", "lowercase": false,
+                             "min_count": 1, "max_size": 0, "vocabulary": ["a,", "b"]})");
+  const auto t = Tokenizer::load(folder.path(), "t");
+  EXPECT_EQ(t.options().kind, "spaces");
+  EXPECT_EQ(t.encode("a, b B a ,"), (Ids{4, 5, 1, 1, 1})) << "case is decisive, as it was then";
+  t.save(folder.path(), "again");
+  EXPECT_EQ(Tokenizer::load(folder.path(), "again").encode("a, B"), (Ids{4, 1}));
 }
 
 TEST(Tokenizer, DamagedFilesAreRefused) {

@@ -8,6 +8,20 @@
 
 namespace fovea {
 
+struct CodePoint {
+  int32_t value;  // -1: a byte that is not UTF-8
+  size_t bytes;
+};
+
+// Of a text that is not empty.
+CodePoint first_code_point(std::string_view text);
+
+// As many as code_points() gives.
+int64_t count_code_points(std::string_view text);
+
+// By Unicode: blanks of every width, and what breaks a line.
+bool is_space(int32_t code_point);
+
 // The place of the first byte that is not part of a code point's UTF-8, or -1 when all are.
 int64_t first_not_utf8(std::string_view text);
 

@@ -1,4 +1,13 @@
 // Text to numbers and back: characters, words, or pieces that sentencepiece learns.
+//
+// Case is kept, but is not decisive (fold_case; words and spaces). A form of a word, such as
+// Terrible or TERRIBLE, has an id of its own when it comes three times in what was learned from (or
+// min_count times, where that is more), or when it is the most frequent form of its word. All other
+// forms have the id of the word in lower case, or, where that has none, of its most frequent form.
+// So TERRIBLE is terrible to a model that only saw that, merkel is Merkel, and Apple stays another
+// word than apple where the data shows enough of both. A run of ! ? or . follows the same rule:
+// !!!! is ! until it is frequent. Learning counts words by that rule and answering looks them up by
+// it.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +17,28 @@
 #include <string_view>
 #include <vector>
 
+#include "fovea/data/tokenizer_words.h"
 #include "fovea/data/vocabulary.h"
 
 namespace fovea {
 
 struct TokenizerOptions {
-  std::string kind =
-      "words";  // chars, words (split at Unicode spaces), bytes, bpe:N, unigram:N (pieces)
-  bool lowercase = false;  // by Unicode, before anything else
+  // words (and signs, by Unicode's rules), spaces (what lies between Unicode spaces: for text that
+  // is tokenised already), chars, bytes, bpe:N, unigram:N (pieces)
+  std::string kind = "words";
+  bool lowercase = false;  // all in lower case, by Unicode
   int64_t min_count = 1;   // chars and words that come less often are unknown
   int64_t max_size = 0;    // most ids of chars and words, the four below included; 0: no limit
+  bool fold_case = true;   // words and spaces: rare forms of a word are that word, see above
+  WordRules rules{};       // words: what is split
+};
+
+// A token and its place in the text as it was given: bytes [begin, end) and code points
+// [char_begin, char_end). A byte that is not UTF-8 counts as a code point.
+struct Token {
+  std::string_view text;  // of the given text
+  int64_t begin, end;
+  int64_t char_begin, char_end;
 };
 
 // A value: copies share what was learned, which never changes.
@@ -31,14 +52,25 @@ class Tokenizer {
 
   // Without begin and end.
   std::vector<int32_t> encode(std::string_view text) const;
-  // Leaves pad, begin and end out. Words are joined with a space; what was unknown is "<unk>"
-  // (chars: U+FFFD).
+  // Of many texts, on all threads.
+  std::vector<std::vector<int32_t>> encode(std::span<const std::string> texts) const;
+  // Leaves pad, begin and end out. Words are joined as people write them (tokenizer_join.h), spaces
+  // with a space; what was unknown is "<unk>" (chars: U+FFFD).
   std::string decode(std::span<const int32_t> ids) const;
   // What each id of encode(text) is as a person reads it; of an unknown word the word itself.
   std::vector<std::string> pieces(std::string_view text) const;
+  // Where each id of encode(text) is from: in order, none reaching into another; a piece that is
+  // only a space of sentencepiece's making is empty. Bytes of one character share its place in
+  // characters. The tokens look into `text`, which must outlive them.
+  std::vector<Token> pieces_with_places(std::string_view text) const;
   std::string piece(int32_t id) const;
   int64_t size() const;
   const TokenizerOptions& options() const;
+
+  // The same ids for texts that come otherwise, of words or spaces: "words" for raw text where
+  // tokenised text was learned, split by the rules that one shows (detect_tokens); "spaces" the
+  // other way round.
+  Tokenizer split_as(const std::string& kind, const WordRules& rules = {}) const;
 
   // folder/name.json, and folder/name.model (sentencepiece's own file) for pieces.
   void save(const std::string& folder, const std::string& name) const;
@@ -49,6 +81,7 @@ class Tokenizer {
 
  private:
   Tokenizer(TokenizerOptions options, std::shared_ptr<const Method> method);
+  bool lowers_first() const;
 
   TokenizerOptions options_;
   std::shared_ptr<const Method> method_;

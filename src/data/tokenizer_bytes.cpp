@@ -29,6 +29,11 @@ class Bytes : public Tokenizer::Method {
     for (const int32_t id : encode(text)) all.push_back(piece(id));
     return all;
   }
+  std::vector<ByteRange> ranges(std::string_view text) const override {
+    std::vector<ByteRange> all;
+    for (int64_t i = 0; i < static_cast<int64_t>(text.size()); ++i) all.push_back({i, i + 1});
+    return all;
+  }
   std::string piece(int32_t id) const override {
     if (id < special_count) return special_pieces[id];
     const int byte = id - special_count;

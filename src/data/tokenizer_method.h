@@ -1,4 +1,4 @@
-// What a kind of tokens does, behind Tokenizer; its texts are lowercased already where asked for.
+// What a kind of tokens does, behind Tokenizer.
 #pragma once
 
 #include <array>
@@ -8,18 +8,31 @@
 
 namespace fovea {
 
+struct ByteRange {
+  int64_t begin, end;
+};
+
 class Tokenizer::Method {
  public:
   virtual ~Method() = default;
+
+  // Whether texts are to come in lower case where the options ask for it; else it sees to that.
+  virtual bool wants_lowercase() const { return true; }
+
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;
   virtual std::string decode(std::span<const int32_t> ids) const = 0;  // no pad, begin, end
   virtual std::vector<std::string> pieces(std::string_view text) const = 0;
+  // Where in the text each id of encode(text) is from: in order, none reaching into another.
+  virtual std::vector<ByteRange> ranges(std::string_view text) const = 0;
   virtual std::string piece(int32_t id) const = 0;  // id in [0, size())
   virtual int64_t size() const = 0;
 
   // Adds to `about`, which becomes path.json, what it needs to be made again, and writes what does
   // not fit there to files whose names begin with `path`.
   virtual void save(nlohmann::json& about, const std::string& path) const = 0;
+
+  // The same numbers under other options; null when these mean nothing to it.
+  virtual std::shared_ptr<const Method> with(const TokenizerOptions&) const { return nullptr; }
 };
 
 // By id: Tokenizer::pad, unknown, begin, end.

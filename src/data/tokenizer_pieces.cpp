@@ -45,6 +45,21 @@ class Pieces : public Tokenizer::Method {
     require(processor_.Encode(view(text), &names));
     return names;
   }
+  // Without the space that a piece takes along from before its word.
+  std::vector<ByteRange> ranges(std::string_view text) const override {
+    sentencepiece::ImmutableSentencePieceText encoded;
+    require(processor_.Encode(view(text), encoded.mutable_proto()));
+    std::vector<ByteRange> all;
+    const auto size = static_cast<int64_t>(text.size());
+    int64_t last = 0;
+    for (const auto& piece : encoded.pieces()) {
+      int64_t begin = std::clamp<int64_t>(piece.begin(), last, size);
+      last = std::clamp<int64_t>(piece.end(), begin, size);
+      while (begin < last && text[static_cast<size_t>(begin)] == ' ') ++begin;
+      all.push_back({begin, last});
+    }
+    return all;
+  }
   std::string piece(int32_t id) const override { return processor_.IdToPiece(id); }
   int64_t size() const override { return processor_.GetPieceSize(); }
 

@@ -1,46 +1,106 @@
 // Characters and words as tokens.
-#include <algorithm>
+#include "fovea/data/tokenizer_units.h"
+
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
+#include "fovea/data/tokenizer_join.h"
 #include "fovea/data/tokenizer_method.h"
 
 namespace fovea {
 namespace {
 
 constexpr auto special_count = static_cast<int32_t>(special_pieces.size());
+using Views = std::vector<std::string_view>;
+
+}  // namespace
+
+void split_units(const TokenizerOptions& options, std::string_view text, Views& units) {
+  if (options.kind == "words") {
+    split_words(text, options.rules, units);
+  } else {
+    units = options.kind == "spaces" ? split_at_spaces(text) : code_points(text);
+  }
+}
+
+// What forms of a word have in common; see TokenizerOptions::fold_case.
+std::string folded(std::string_view word) {
+  if (word.empty()) return {};
+  const bool run = word.size() > 1 && static_cast<unsigned char>(word[0]) < 0x80 &&
+                   word.find_first_not_of(word[0]) == std::string_view::npos;
+  const char c = word[0];
+  if (run && (c == '!' || c == '?' || c == '.')) return std::string(1, c);
+  return to_lowercase(word);
+}
+
+bool folds(const TokenizerOptions& options) {
+  return options.kind != "chars" && options.fold_case && !options.lowercase;
+}
+
+namespace {
 
 class Units : public Tokenizer::Method {
  public:
-  Units(bool words, Vocabulary vocabulary) : words_(words), vocabulary_(std::move(vocabulary)) {}
-
-  static std::vector<std::string_view> split(bool words, std::string_view text) {
-    return words ? split_at_spaces(text) : code_points(text);
+  Units(const TokenizerOptions& options, Vocabulary vocabulary)
+      : options_(options), vocabulary_(std::move(vocabulary)) {
+    if (!folds(options_)) return;
+    std::vector<std::string> names;
+    for (const std::string& name : vocabulary_.names()) names.push_back(folded(name));
+    folded_ = Vocabulary::of(names);
+    // Of the forms of a word its plain one, else the most frequent, which has the lowest id.
+    folded_ids_.assign(static_cast<size_t>(folded_.size()), -1);
+    for (size_t i = 0; i < names.size(); ++i) {
+      int32_t& id = folded_ids_[static_cast<size_t>(folded_.id(names[i]))];
+      if (id < 0) id = vocabulary_.id(names[i]);
+      if (id < 0) id = static_cast<int32_t>(i);
+    }
   }
 
+  bool wants_lowercase() const override { return false; }  // only units, once they are found
+
   std::vector<int32_t> encode(std::string_view text) const override {
+    thread_local Views units;
+    units.clear();
+    split_units(options_, text, units);
     std::vector<int32_t> ids;
-    for (const std::string_view unit : split(words_, text)) {
-      const int32_t id = vocabulary_.id(unit);
-      ids.push_back(id < 0 ? Tokenizer::unknown : id + special_count);
-    }
+    ids.reserve(units.size());
+    for (const std::string_view unit : units) ids.push_back(id_of(unit));
     return ids;
   }
 
   std::string decode(std::span<const int32_t> ids) const override {
+    std::vector<std::string> names;
+    for (const int32_t id : ids) names.push_back(piece(id));
+    if (options_.kind == "words") return join_words(Views(names.begin(), names.end()));
     std::string text;
     for (size_t i = 0; i < ids.size(); ++i) {
-      if (words_ && i > 0) text += ' ';
-      text += !words_ && ids[i] == Tokenizer::unknown ? "\uFFFD" : piece(ids[i]);
+      const bool chars = options_.kind == "chars";
+      if (!chars && i > 0) text += ' ';
+      text += chars && ids[i] == Tokenizer::unknown ? "\uFFFD" : names[i];
     }
     return text;
   }
 
   std::vector<std::string> pieces(std::string_view text) const override {
-    const auto units = split(words_, text);
-    return {units.begin(), units.end()};
+    Views units;
+    split_units(options_, text, units);
+    std::vector<std::string> names;
+    for (const std::string_view unit : units) {
+      names.push_back(options_.lowercase ? to_lowercase(unit) : std::string(unit));
+    }
+    return names;
+  }
+
+  std::vector<ByteRange> ranges(std::string_view text) const override {
+    Views units;
+    split_units(options_, text, units);
+    std::vector<ByteRange> all;
+    for (const std::string_view unit : units) {
+      const int64_t begin = unit.data() - text.data();
+      all.push_back({begin, begin + static_cast<int64_t>(unit.size())});
+    }
+    return all;
   }
 
   std::string piece(int32_t id) const override {
@@ -53,34 +113,31 @@ class Units : public Tokenizer::Method {
     about["vocabulary"] = vocabulary_.names();
   }
 
+  std::shared_ptr<const Method> with(const TokenizerOptions& options) const override {
+    return std::make_shared<Units>(options, vocabulary_);
+  }
+
  private:
-  bool words_;
+  int32_t id_of(std::string_view unit) const {
+    int32_t id = vocabulary_.id(options_.lowercase ? std::string_view(to_lowercase(unit)) : unit);
+    if (id < 0 && folded_.size() > 0) {
+      const int32_t fold = folded_.id(folded(unit));
+      if (fold >= 0) id = folded_ids_[static_cast<size_t>(fold)];
+    }
+    return id < 0 ? Tokenizer::unknown : id + special_count;
+  }
+
+  TokenizerOptions options_;
   Vocabulary vocabulary_;  // without the special pieces, which may also be words of a text
+  Vocabulary folded_;      // empty: case is decisive
+  std::vector<int32_t> folded_ids_;
 };
 
 }  // namespace
 
 std::shared_ptr<const Tokenizer::Method> learn_units(const TokenizerOptions& options,
                                                      std::span<const std::string> texts) {
-  const bool words = options.kind == "words";
-  std::unordered_map<std::string_view, int64_t> counts;
-  for (const std::string& text : texts) {
-    for (const std::string_view unit : Units::split(words, text)) ++counts[unit];
-  }
-  std::vector<std::pair<int64_t, std::string_view>> order;
-  for (const auto& [unit, count] : counts) {
-    if (count >= options.min_count) order.emplace_back(-count, unit);
-  }
-  std::sort(order.begin(), order.end());
-  if (options.max_size > 0) {
-    order.resize(std::min(order.size(), static_cast<size_t>(options.max_size - special_count)));
-  }
-  check(!order.empty(), "tokens: no ", options.kind, " to learn from: ", texts.size(),
-        " texts have ", counts.size(), " different ones, of which none comes ", options.min_count,
-        " times");
-  std::vector<std::string> names;
-  for (const auto& [count, unit] : order) names.emplace_back(unit);
-  return std::make_shared<Units>(words, Vocabulary::of(names));
+  return std::make_shared<Units>(options, Vocabulary::of(learn_names(options, texts)));
 }
 
 std::shared_ptr<const Tokenizer::Method> load_units(const TokenizerOptions& options,
@@ -90,7 +147,7 @@ std::shared_ptr<const Tokenizer::Method> load_units(const TokenizerOptions& opti
   Vocabulary vocabulary = Vocabulary::of(names);
   check(vocabulary.size() == static_cast<int64_t>(names.size()), path,
         ": the vocabulary has an entry twice; get the model's folder again");
-  return std::make_shared<Units>(options.kind == "words", std::move(vocabulary));
+  return std::make_shared<Units>(options, std::move(vocabulary));
 }
 
 }  // namespace fovea

@@ -7,15 +7,12 @@ namespace fovea {
 Vocabulary Vocabulary::of(std::span<const std::string> names) {
   Vocabulary vocabulary;
   for (const std::string& name : names) {
-    const auto id = static_cast<int32_t>(vocabulary.names_.size());
-    if (vocabulary.ids_.emplace(name, id).second) vocabulary.names_.push_back(name);
+    const uint64_t hash = hash_text(name);
+    if (vocabulary.id(name, hash) >= 0) continue;
+    vocabulary.index_.add(hash);
+    vocabulary.names_.push_back(name);
   }
   return vocabulary;
-}
-
-int32_t Vocabulary::id(std::string_view name) const {
-  const auto found = ids_.find(name);
-  return found == ids_.end() ? -1 : found->second;
 }
 
 const std::string& Vocabulary::name(int32_t id) const {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include "fovea/data/text_index.h"
 
 namespace fovea {
 
@@ -16,20 +16,18 @@ class Vocabulary {
   // The distinct names in the order in which they first come: of(v.names()) is v again.
   static Vocabulary of(std::span<const std::string> names);
 
-  // -1 when not known.
-  int32_t id(std::string_view name) const;
+  // -1 when not known. A caller that asks several vocabularies hashes once.
+  int32_t id(std::string_view name) const { return id(name, hash_text(name)); }
+  int32_t id(std::string_view name, uint64_t hash) const {
+    return index_.find(hash, [&](int32_t i) { return names_[static_cast<size_t>(i)] == name; });
+  }
   const std::string& name(int32_t id) const;
   int64_t size() const { return static_cast<int64_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-
   std::vector<std::string> names_;
-  std::unordered_map<std::string, int32_t, Hash, std::equal_to<>> ids_;
+  TextIndex index_;
 };
 
 }  // namespace fovea

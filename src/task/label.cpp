@@ -39,8 +39,8 @@ bool marks_entities(const Vocabulary& tags) {
 class Label final : public ExampleSolver<Tagged> {
  public:
   Label(const Config& config, Purpose purpose, const std::string& folder) : ExampleSolver(config) {
-    check(config.tokens == "words", "label: tokens are the words of the file, not '", config.tokens,
-          "'");
+    check(config.tokens == "spaces" || config.tokens == "words",
+          "label: tokens are the words of the file, not '", config.tokens, "'");
     if (folder.empty()) {
       learn_vocabularies();
     } else {
@@ -127,14 +127,16 @@ class Label final : public ExampleSolver<Tagged> {
     }
     std::ranges::sort(tags);
     tags_ = Vocabulary::of(tags);
-    words_ = config_.init.empty() ? Tokenizer::learn({.kind = "words",
+    words_ = config_.init.empty() ? Tokenizer::learn({.kind = "spaces",
                                                       .lowercase = config_.lowercase,
                                                       .min_count = config_.min_count,
                                                       .max_size = config_.vocabulary},
                                                      texts)
                                   : Tokenizer::load(config_.init, "tokens");
-    check(words_->options().kind == "words", config_.init, ": its tokens are ",
-          words_->options().kind, ", label needs words");
+    const std::string& kind = words_->options().kind;
+    check(kind == "words" || kind == "spaces", config_.init, ": its tokens are ", kind,
+          ", label needs words");
+    words_ = words_->split_as("spaces");  // the file says what a word is
     alphabet_ = Tokenizer::learn({.kind = "chars"}, texts);
   }
 

@@ -35,7 +35,7 @@ const std::vector<Task>& tasks() {
        "A label for every token",
        "CoNLL columns or CoNLL-U",
        {{"tags", "sentences of a small grammar with parts of speech"}},
-       {{"tokens", "words"}, {"score", "none"}, {"dropout", "0.3"}, {"batch", "32"}},
+       {{"tokens", "spaces"}, {"score", "none"}, {"dropout", "0.3"}, {"batch", "32"}},
        {{"time", "60s"}},
        make_label},
       {"classify",
