@@ -17,7 +17,12 @@ using test::ScratchFolder;
 using test::shared_data;
 using Words = std::vector<std::string>;
 
+const auto pairs_of = [](const std::string& path) { return read_pairs(path); };
 const auto labelled = [](const std::string& path) { return read_labelled(path); };
+
+const std::string skip = "; mend it, or leave such rows out with --skip-bad";
+const std::string there =
+    "; columns go by name or number, counted from 1. There are column 1 (EU); column 2 (NNP)";
 
 // Reads a file of this content and name; errors come without the folder.
 class Examples : public testing::Test {
@@ -61,14 +66,14 @@ TEST_F(Examples, PairsAreTwoColumns) {
 }
 
 TEST_F(Examples, WrongPairsAreNamedWithTheirLine) {
-  EXPECT_EQ(refusal("a.tsv", "a\tb\na b\n", read_pairs),
-            "a.tsv:2: needs source<TAB>target with one tab, got none");
-  EXPECT_EQ(refusal("a.tsv", "a\tb\tc\n", read_pairs),
-            "a.tsv:1: needs source<TAB>target with one tab, got 2");
-  EXPECT_EQ(refusal("a.tsv", "a\t \n", read_pairs),
-            "a.tsv:1: the target is empty; needs source<TAB>target with text in both");
-  EXPECT_EQ(refusal("a.tsv", "\n\n", read_pairs),
-            "a.tsv: is empty; needs lines of source<TAB>target");
+  EXPECT_EQ(refusal("a.tsv", "a\tb\na b\n", pairs_of),
+            "a.tsv:2: needs 2 columns as most rows have, got 1" + skip);
+  EXPECT_EQ(
+      refusal("a.tsv", "a\tb\tc\n", pairs_of),
+      "a.tsv: which column is the source cannot be told; say --columns source=1,target=2. There "
+      "are column 1 (a); column 2 (b); column 3 (c)");
+  EXPECT_EQ(refusal("a.tsv", "a\t \n", pairs_of), "a.tsv:1: the target is empty" + skip);
+  EXPECT_EQ(refusal("a.tsv", "\n\n", pairs_of), "a.tsv: is empty; needs rows with source, target");
 }
 
 TEST_F(Examples, ParallelFilesAreRead) {
@@ -111,18 +116,15 @@ TEST_F(Examples, WrongRowsOfTagsAreNamed) {
     return [column](const std::string& path) { return read_tagged(path, column); };
   };
   EXPECT_EQ(refusal("a", "EU NNP O\nrejects VBZ\n", read("")),
-            "a:2: needs 3 columns as line 1 has, got 2");
-  EXPECT_EQ(refusal("a", "\nEU\n", read("")), "a:2: needs a word and its tag, got one column");
-  EXPECT_EQ(refusal("a", "EU NNP\n", read("3")), "a:1: needs 3 columns, got 2");
-  EXPECT_EQ(refusal("a", "EU NNP\n", read("0")), "columns are counted from 1, got 0");
+            "a:2: needs 3 columns as line 1 has, got 2" + skip);
+  EXPECT_EQ(refusal("a", "\nEU\n", read("")), "a: needs a word and its tag a line, got one column");
+  EXPECT_EQ(refusal("a", "EU NNP\n", read("3")), "a: has no column '3' for the tags" + there);
+  EXPECT_EQ(refusal("a", "EU NNP\n", read("0")), "a: has no column '0' for the tags" + there);
   EXPECT_EQ(refusal("a", "EU NNP\n", read("uppos")),
-            "unknown column 'uppos'; did you mean 'upos'?");
-  EXPECT_EQ(refusal("a", "EU NNP\n", read("upos")),
-            "a:1: the column 'upos' has a name only in CoNLL-U (ten columns, tabs), got 2 columns; "
-            "give the column's number");
-  EXPECT_EQ(refusal("a", "EU\t\n", read("")), "a:1: the tag is empty; needs both");
-  EXPECT_EQ(refusal("a", "\n\n", read("")),
-            "a: has no sentences; needs a word and its tag a line, a blank line between sentences");
+            "a: has no column 'uppos' for the tags" + there);
+  EXPECT_EQ(refusal("a", "EU NNP\n", read("upos")), "a: has no column 'upos' for the tags" + there);
+  EXPECT_EQ(refusal("a", "EU\t\n", read("")), "a:1: of the tags number 1 is empty" + skip);
+  EXPECT_EQ(refusal("a", "\n\n", read("")), "a: is empty; needs rows with words, tags");
 }
 
 TEST_F(Examples, LabelsInCsvHaveQuotes) {
@@ -141,20 +143,23 @@ TEST_F(Examples, LabelsInTsvMayHaveQuotes) {
 
 TEST_F(Examples, WrongLabelsAreNamedWithTheirLine) {
   EXPECT_EQ(refusal("a.tsv", "pos\tfine\ndull\n", labelled),
-            "a.tsv:2: needs 2 columns, label<TAB>text (line 1 has a tab), got one");
-  EXPECT_EQ(refusal("a.tsv", "pos\tfine\tx\n", labelled),
-            "a.tsv:1: needs 2 columns, label<TAB>text (line 1 has a tab), got 3");
+            "a.tsv:2: needs 2 columns as most rows have, got 1" + skip);
+  EXPECT_EQ(
+      refusal("a.tsv", "pos\tfine\tx\n", labelled),
+      "a.tsv: which column is the label cannot be told; say --columns label=1,text=2. There are "
+      "column 1 (pos); column 2 (fine); column 3 (x)");
   EXPECT_EQ(refusal("a.txt", "pos fine\ndull\n", labelled),
-            "a.txt:2: needs 2 columns, label<TAB>text or label<SPACE>text, got one");
-  EXPECT_EQ(refusal("a.csv", "fine\n", labelled), "a.csv:1: needs 2 columns, label,text, got one");
-  EXPECT_EQ(refusal("a.csv", "pos,\n", labelled), "a.csv:1: the text is empty; needs label,text");
+            "a.txt:2: needs a label, a space and a text, got one word" + skip);
+  EXPECT_EQ(refusal("a.csv", "fine\n", labelled),
+            "a.csv:1: needs a label, a space and a text, got one word" + skip);
+  EXPECT_EQ(refusal("a.csv", "pos,\n", labelled), "a.csv:1: the text is empty" + skip);
   EXPECT_EQ(refusal("a.csv", "label,text\n", labelled),
-            "a.csv: has no examples; needs lines of label,text");
+            "a.csv: has a header and no rows; needs rows with label, text");
   EXPECT_EQ(refusal("a.csv", "pos,x\nneg,\"fine\n\n", labelled).substr(0, 53),
             "a.csv:2: the quote that opens here is never closed; c");
-  EXPECT_EQ(refusal("a.csv", "neg,\"fine\"ly\n", labelled),
-            "a.csv:1: needs a comma or the end of the line after a closing quote, got 'l'; double "
-            "the quotes that belong to the text");
+  EXPECT_EQ(refusal("a.csv", "pos,x\nneg,\"fine\"ly\n", labelled),
+            "a.csv:2: needs a comma or the end of the line after a closing quote, got 'l'; double "
+            "the quotes that belong to the text, or leave such rows out with --skip-bad");
 }
 
 TEST_F(Examples, NumbersInCsvMayHaveQuotesAndSpaces) {
@@ -214,9 +219,17 @@ TEST(Labelled, ColumnsOfWiderRowsAreNamedByNumber) {
   EXPECT_EQ(examples[1].label, "neg");
   EXPECT_EQ(examples[1].text, "a bad one");
   EXPECT_EQ(error_of([&] { read_labelled(path, "1,5"); }),
-            path + ":1: has 4 columns, but column 5 was asked for");
-  for (const char* wrong : {"1", "0,4", "1;4", "a,b", "1,"}) {
-    EXPECT_NE(error_of([&] { read_labelled(path, wrong); }).find("such as 1,4"), std::string::npos);
+            path +
+                ": has no column '5' for the text; columns go by name or number, counted from "
+                "1. There are column 1 (pos, neg); column 2 (9, 2); column 3 (0, 1); column 4 "
+                "(a good one, a bad one)");
+  for (const char* wrong : {"1", "1;4", "1,2,3", "label"}) {
+    EXPECT_NE(error_of([&] { read_labelled(path, wrong); }).find("such as label=1,text=2"),
+              std::string::npos);
+  }
+  for (const char* wrong : {"0,4", "a,b", "1,", "label=1,text=5"}) {
+    EXPECT_NE(error_of([&] { read_labelled(path, wrong); }).find(": has no column '"),
+              std::string::npos);
   }
 }
 

@@ -1,44 +1,19 @@
 #include "fovea/data/text_file.h"
 
 #include <gtest/gtest.h>
-#include <lzma.h>
-#include <zlib.h>
 
+#include "support/pack.h"
 #include "support/scratch.h"
 
 namespace fovea {
 namespace {
 
 using test::error_of;
+using test::gzip;
 using test::ScratchFolder;
+using test::xz;
+using test::zstd;
 using Lines = std::vector<std::string>;
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  check(deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK,
-        "zlib");
-  std::string packed(deflateBound(&stream, text.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  check(deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib");
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
-std::string xz(const std::string& text) {
-  std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
-  size_t size = 0;
-  check(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
-                                reinterpret_cast<const uint8_t*>(text.data()), text.size(),
-                                reinterpret_cast<uint8_t*>(packed.data()), &size,
-                                packed.size()) == LZMA_OK,
-        "liblzma");
-  packed.resize(size);
-  return packed;
-}
 
 // Longer than the buffers in between, and hard to pack.
 std::string long_text() {
@@ -81,6 +56,7 @@ TEST(TextFile, UnpacksByContent) {
   EXPECT_EQ(plain[39'999].substr(0, 11), "line 39999 ");
   EXPECT_EQ(read_lines(folder.write("a", gzip(text))), plain);
   EXPECT_EQ(read_lines(folder.write("a", xz(text))), plain);
+  EXPECT_EQ(read_lines(folder.write("a", zstd(text))), plain);
 }
 
 TEST(TextFile, PackedFilesOneAfterTheOtherAreOneText) {
@@ -89,14 +65,14 @@ TEST(TextFile, PackedFilesOneAfterTheOtherAreOneText) {
   EXPECT_EQ(read_lines(folder.write("a", gzip("one\ntw") + gzip("o\nthree"))), lines);
   EXPECT_EQ(read_lines(folder.write("a", gzip("one\ntwo\nthree") + std::string(512, '\0'))), lines);
   EXPECT_EQ(read_lines(folder.write("a", xz("one\ntw") + xz("o\nthree"))), lines);
+  EXPECT_EQ(read_lines(folder.write("a", zstd("one\ntw") + zstd("o\nthree"))), lines);
 }
 
 TEST(TextFile, DamagedPackingIsRefused) {
   const ScratchFolder folder;
-  for (const bool gz : {true, false}) {
-    const std::string packed = gz ? gzip(long_text()) : xz(long_text());
-    const std::string kind = gz ? "gzip" : "xz";
-    const auto says = [&](const std::string& bytes) {
+  for (const auto& [kind, packed] : std::vector<std::pair<std::string, std::string>>{
+           {"gzip", gzip(long_text())}, {"xz", xz(long_text())}, {"zstd", zstd(long_text())}}) {
+    const auto says = [&folder](const std::string& bytes) {
       const std::string path = folder.write("a", bytes);
       const std::string text = error_of([&] { read_lines(path); });
       EXPECT_EQ(text.substr(0, path.size()), path);

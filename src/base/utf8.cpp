@@ -5,20 +5,6 @@
 #include <cstring>
 
 namespace fovea {
-namespace {
-
-// How many bytes from `at` on are ASCII, as far as eight at a time show it.
-size_t ascii_run(std::string_view text, size_t at) {
-  size_t to = at;
-  for (uint64_t word; to + 8 <= text.size(); to += 8) {
-    std::memcpy(&word, text.data() + to, 8);
-    if (word & 0x8080808080808080) break;
-  }
-  return to - at;
-}
-
-}  // namespace
-
 CodePoint first_code_point(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return {first, 1};
@@ -43,13 +29,37 @@ bool is_space(int32_t value) {
          category == UTF8PROC_CATEGORY_ZP;
 }
 
+// Files are checked as fast as they are split: eight ASCII bytes at a time, the others by the table
+// of well-formed sequences (Unicode, table 3-7).
 int64_t first_not_utf8(std::string_view text) {
-  for (size_t at = 0; at < text.size();) {
-    at += ascii_run(text, at);
-    if (at == text.size()) break;
-    const CodePoint point = first_code_point(text.substr(at));
-    if (point.value < 0) return static_cast<int64_t>(at);
-    at += point.bytes;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  const size_t size = text.size();
+  const auto in = [&](size_t at, int low, int high) {
+    return at < size && bytes[at] >= low && bytes[at] <= high;
+  };
+  for (size_t at = 0; at < size;) {
+    if (bytes[at] < 0x80) {
+      uint64_t eight;
+      while (at + 8 <= size && (std::memcpy(&eight, bytes + at, 8), true) &&
+             (eight & 0x8080808080808080) == 0) {
+        at += 8;
+      }
+      while (at < size && bytes[at] < 0x80) ++at;
+      continue;
+    }
+    const int first = bytes[at];
+    size_t more = 0;
+    if (first >= 0xc2 && first <= 0xdf) {
+      more = in(at + 1, 0x80, 0xbf) ? 1 : 0;
+    } else if (first >= 0xe0 && first <= 0xef) {
+      const int low = first == 0xe0 ? 0xa0 : 0x80, high = first == 0xed ? 0x9f : 0xbf;
+      more = in(at + 1, low, high) && in(at + 2, 0x80, 0xbf) ? 2 : 0;
+    } else if (first >= 0xf0 && first <= 0xf4) {
+      const int low = first == 0xf0 ? 0x90 : 0x80, high = first == 0xf4 ? 0x8f : 0xbf;
+      more = in(at + 1, low, high) && in(at + 2, 0x80, 0xbf) && in(at + 3, 0x80, 0xbf) ? 3 : 0;
+    }
+    if (more == 0) return static_cast<int64_t>(at);
+    at += 1 + more;
   }
   return -1;
 }
@@ -94,6 +104,20 @@ std::string to_lowercase(std::string_view text) {
     at += point.bytes;
   }
   return lower;
+}
+
+void append_code_point(std::string& text, uint32_t point) {
+  const auto byte = [&](uint32_t value) { text += static_cast<char>(value); };
+  if (point < 0x80) {
+    byte(point);
+  } else if (point < 0x800) {
+    byte(0xc0 | point >> 6), byte(0x80 | (point & 63));
+  } else if (point < 0x10000) {
+    byte(0xe0 | point >> 12), byte(0x80 | (point >> 6 & 63)), byte(0x80 | (point & 63));
+  } else {
+    byte(0xf0 | point >> 18), byte(0x80 | (point >> 12 & 63));
+    byte(0x80 | (point >> 6 & 63)), byte(0x80 | (point & 63));
+  }
 }
 
 }  // namespace fovea

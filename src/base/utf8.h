@@ -34,4 +34,7 @@ std::vector<std::string_view> split_at_spaces(std::string_view text);
 // Code point by code point, so that there are as many as before.
 std::string to_lowercase(std::string_view text);
 
+// Adds the bytes of a code point, also those of half a surrogate pair, which are no UTF-8.
+void append_code_point(std::string& text, uint32_t point);
+
 }  // namespace fovea

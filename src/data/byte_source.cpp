@@ -5,16 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "fovea/base/error.h"
 #include "fovea/base/file.h"
+#include "fovea/data/buffer.h"
 
 namespace fovea {
 namespace {
@@ -22,6 +24,8 @@ namespace {
 constexpr size_t buffer_size = 1 << 16;
 // What xz -9 needs to unpack is 65 MiB; a file that asks for much more is not worth the memory.
 constexpr uint64_t xz_memory = uint64_t{512} << 20;
+// zstd --ultra --long=27 is the most that zstd -d takes without being told.
+constexpr int zstd_window_log = 27;
 
 [[noreturn]] void fail_damaged(const std::string& path, std::string_view kind) {
   fail(path, ": the ", kind, " data is damaged; get the file again");
@@ -31,7 +35,10 @@ constexpr uint64_t xz_memory = uint64_t{512} << 20;
 class PlainSource : public ByteSource {
  public:
   explicit PlainSource(const std::string& path)
-      : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)), buffer_(buffer_size) {
+      : path_(path == "-" ? "stdin" : path),
+        file_(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                          : open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+        buffer_(buffer_size) {
     if (!file_.is_open()) fail_with(errno);
     struct stat about {};
     if (fstat(file_.get(), &about) != 0) fail_with(errno);
@@ -41,9 +48,11 @@ class PlainSource : public ByteSource {
   const std::string& path() const { return path_; }
 
   bool starts_with(std::string_view magic) {
-    while (end_ - at_ < magic.size() && fill()) {
+    const auto seen = [&] { return std::string_view(buffer_.data() + at_, end_ - at_); };
+    // Not a byte more than it takes: the other side of a pipe may be waiting for an answer.
+    while (seen().size() < magic.size() && magic.starts_with(seen()) && fill()) {
     }
-    return std::string_view(buffer_.data() + at_, end_ - at_).starts_with(magic);
+    return seen().starts_with(magic);
   }
 
   // What can be had without another copy; empty at the end.
@@ -53,14 +62,11 @@ class PlainSource : public ByteSource {
       fill();
     }
     const size_t from = std::exchange(at_, end_);
-    return std::span(buffer_).subspan(from, end_ - from);
+    return buffer_.span().subspan(from, end_ - from);
   }
 
   size_t read(std::span<char> into) override {
-    if (at_ == end_) {
-      at_ = end_ = 0;
-      fill();
-    }
+    if (at_ == end_) return read_file(into.data(), into.size());
     const size_t count = std::min(into.size(), end_ - at_);
     std::copy_n(buffer_.data() + at_, count, into.data());
     at_ += count;
@@ -69,12 +75,15 @@ class PlainSource : public ByteSource {
 
  private:
   bool fill() {
+    const size_t count = read_file(buffer_.data() + end_, buffer_.size() - end_);
+    end_ += count;
+    return count > 0;
+  }
+  size_t read_file(char* into, size_t size) const {
     for (;;) {
-      const ssize_t count = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_);
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail_with(errno);
-      end_ += static_cast<size_t>(count);
-      return count > 0;
+      const ssize_t count = ::read(file_.get(), into, size);
+      if (count >= 0) return static_cast<size_t>(count);
+      if (errno != EINTR) fail_with(errno);
     }
   }
   [[noreturn]] void fail_with(int error) const {
@@ -83,7 +92,7 @@ class PlainSource : public ByteSource {
 
   std::string path_;
   Descriptor file_;
-  std::vector<char> buffer_;
+  Buffer buffer_;
   size_t at_ = 0, end_ = 0;
 };
 
@@ -97,6 +106,7 @@ class GzipSource : public ByteSource {
   GzipSource& operator=(const GzipSource&) = delete;
   ~GzipSource() override { inflateEnd(&stream_); }
 
+  std::string_view packing() const override { return "gzip"; }
   size_t read(std::span<char> into) override {
     stream_.next_out = reinterpret_cast<Bytef*>(into.data());
     stream_.avail_out = static_cast<uInt>(std::min(into.size(), buffer_size));
@@ -152,6 +162,7 @@ class XzSource : public ByteSource {
   XzSource& operator=(const XzSource&) = delete;
   ~XzSource() override { lzma_end(&stream_); }
 
+  std::string_view packing() const override { return "xz"; }
   size_t read(std::span<char> into) override {
     stream_.next_out = reinterpret_cast<uint8_t*>(into.data());
     stream_.avail_out = into.size();
@@ -183,6 +194,47 @@ class XzSource : public ByteSource {
   bool no_more_ = false, at_end_ = false;
 };
 
+class ZstdSource : public ByteSource {
+ public:
+  explicit ZstdSource(std::unique_ptr<PlainSource> packed)
+      : packed_(std::move(packed)), stream_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
+    check(stream_ != nullptr, packed_->path(), ": cannot be unpacked: zstd does not start");
+    ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, zstd_window_log);
+  }
+
+  std::string_view packing() const override { return "zstd"; }
+  size_t read(std::span<char> into) override {
+    ZSTD_outBuffer out{into.data(), into.size(), 0};
+    while (out.pos == 0) {
+      if (in_.pos == in_.size) {
+        const auto bytes = packed_->next();
+        in_ = {bytes.data(), bytes.size(), 0};
+        if (bytes.empty()) {
+          check(at_frame_end_, packed_->path(),
+                ": the zstd data ends too soon; get the file again");
+          break;
+        }
+      }
+      const size_t result = ZSTD_decompressStream(stream_.get(), &out, &in_);
+      if (ZSTD_isError(result)) {
+        check(ZSTD_getErrorCode(result) != ZSTD_error_frameParameter_windowTooLarge,
+              packed_->path(), ": to unpack the zstd data takes more than ",
+              (size_t{1} << zstd_window_log) >> 20,
+              " MiB of memory; unpack it with zstd -d --long=31 first");
+        fail_damaged(packed_->path(), "zstd");
+      }
+      at_frame_end_ = result == 0;
+    }
+    return out.pos;
+  }
+
+ private:
+  std::unique_ptr<PlainSource> packed_;
+  std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> stream_;
+  ZSTD_inBuffer in_{nullptr, 0, 0};
+  bool at_frame_end_ = true;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
@@ -193,6 +245,7 @@ std::unique_ptr<ByteSource> open_bytes(const std::string& path) {
                                          6))) {
     return std::make_unique<XzSource>(std::move(file));
   }
+  if (file->starts_with("\x28\xb5\x2f\xfd")) return std::make_unique<ZstdSource>(std::move(file));
   return file;
 }
 

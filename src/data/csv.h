@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fovea/data/rows.h"
+
 namespace fovea {
 
 using RowFunction = std::function<void(std::vector<std::string>& cells, int64_t line)>;
@@ -18,8 +20,5 @@ void for_each_csv_row(const std::string& path, const RowFunction& f);
 
 // A text that stands in quotes, with every quote inside doubled, without them; others as they are.
 std::string unquoted(std::string_view text);
-
-// Without the spaces, tabs and what else `marks` has at both ends.
-std::string_view trimmed(std::string_view text, std::string_view marks = " \t");
 
 }  // namespace fovea

@@ -1,29 +1,22 @@
 #include "fovea/data/table.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "fovea/base/error.h"
 #include "fovea/data/csv.h"
 
 namespace fovea {
-namespace {
-
-bool parse(const std::string& cell, double& value) {
-  const char* end = cell.data() + cell.size();
-  const auto result = std::from_chars(cell.data(), end, value);
-  return result.ec == std::errc() && result.ptr == end && std::isfinite(value);
-}
-
-}  // namespace
-
 NumberTable read_csv(const std::string& path) {
   NumberTable table;
   for_each_csv_row(path, [&](std::vector<std::string>& cells, int64_t number) {
     for (std::string& cell : cells) cell = trimmed(cell, " \t\r\n\"");
     std::vector<double> row(cells.size());
     size_t bad = 0;
-    while (bad < cells.size() && parse(cells[bad], row[bad])) ++bad;
+    for (; bad < cells.size(); ++bad) {
+      const auto number = to_number(cells[bad]);
+      if (!number) break;
+      row[bad] = *number;
+    }
     if (bad < cells.size() && table.names.empty() && table.rows.empty()) {
       table.names = cells;
       check(cells.size() >= 2, path, ":", number, ": needs at least two columns, got one");
@@ -39,6 +32,24 @@ NumberTable read_csv(const std::string& path) {
     table.rows.push_back(std::move(row));
   });
   check(!table.rows.empty(), path, ": has no rows of numbers");
+  return table;
+}
+
+NumberTable read_numbers(const std::string& path, const ReadOptions& options,
+                         ReadSummary* summary) {
+  RecordReader records(path, {{"target", Role::Kind::number}, {"numbers", Role::Kind::numbers}},
+                       options);
+  NumberTable table;
+  for (const size_t role : {1, 0}) {
+    for (const size_t c : records.columns_of(role)) {
+      table.names.push_back(records.summary().columns[c].name);
+    }
+  }
+  while (records.next()) {
+    const auto numbers = records.numbers(1);
+    table.rows.emplace_back(numbers.begin(), numbers.end()).push_back(records.number(0));
+  }
+  if (summary != nullptr) *summary = records.summary();
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fovea/base/random.h"
+#include "fovea/data/records.h"
 
 namespace fovea {
 
@@ -16,6 +17,12 @@ struct NumberTable {
 
 // CSV with or without a line of names; the last column is the target. Errors name file:line.
 NumberTable read_csv(const std::string& path);
+
+// The same from any file that RecordReader takes: the role `target` (by its usual name, else the
+// last column of numbers) and the role `numbers` (by itself all other columns of numbers). Columns
+// of text are left out.
+NumberTable read_numbers(const std::string& path, const ReadOptions& options,
+                         ReadSummary* summary = nullptr);
 
 // y = 2 sin x + x + noise of deviation 1 for x uniform in [0, 5): the example of kernel pooling in
 // "Dive into Deep Learning".

@@ -1,4 +1,4 @@
-// Text files, read line by line: plain, gzip or xz, checked to be UTF-8.
+// Text files, read line by line: plain, gzip, xz or zstd, checked to be UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace fovea {
+#include "fovea/data/line_reader.h"
 
-// Longer lines are taken for a mistake (a file without line breaks, a binary file).
-inline constexpr int64_t longest_line = 512 * 1024;
+namespace fovea {
 
 using LineFunction = std::function<void(std::string_view line, int64_t number)>;
 

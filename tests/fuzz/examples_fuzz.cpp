@@ -1,33 +1,16 @@
 // Whatever bytes a file of examples has, plain or packed, they are read or refused with an Error
 // that names the file, and what is read holds together.
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdlib>
 #include <string>
-#include <string_view>
 
-#include "fovea/base/error.h"
 #include "fovea/data/csv.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/table.h"
-#include "fovea/data/text_file.h"
+#include "memory_file.h"
 
 namespace {
 
-void need(bool ok) {
-  if (!ok) std::abort();
-}
-
-template <class F>
-void allow_error(const F& read) {
-  try {
-    read();
-  } catch (const fovea::Error& error) {
-    const std::string_view text = error.what();
-    need(text.find("/proc/self/fd/") != std::string_view::npos && text.size() < 600);
-  }
-}
+using fovea::fuzz::allow_error;
+using fovea::fuzz::need;
 
 void read_all(const std::string& path) {
   allow_error([&] {
@@ -60,9 +43,6 @@ void read_all(const std::string& path) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const int file = memfd_create("examples", 0);
-  need(file >= 0 && ftruncate(file, 0) == 0);
-  need(pwrite(file, data, size, 0) == static_cast<ssize_t>(size));
-  read_all("/proc/self/fd/" + std::to_string(file));
+  read_all(fovea::fuzz::file_of(data, size));
   return 0;
 }

@@ -1,0 +1,104 @@
+// Records out of any file of text: the one reader that tasks get their examples from.
+//
+//   RecordReader records(path, {{"label", Role::Kind::label}, {"text"}}, options);
+//   while (records.next()) use(records.text(0), records.text(1));
+//   tell(records.summary().sentence());
+//
+// A task says which roles it needs; the file may be CSV (comma, semicolon, tab, bar), TSV, JSON
+// lines, plain text, CoNLL columns or CoNLL-U, in UTF-8, UTF-16 or Windows-1252, plain or packed
+// with gzip, xz or zstd. All that is told by content. One record is in memory at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fovea/data/columns.h"
+#include "fovea/data/dialect.h"
+#include "fovea/data/line_reader.h"
+
+namespace fovea {
+
+struct ReadOptions {
+  std::string format = "auto";    // csv, tsv, jsonl, text, conll, conllu
+  std::string header = "auto";    // yes, no
+  std::string encoding = "auto";  // as open_text has it
+  std::string columns{};          // as choose_columns has it
+  bool skip_bad = false;          // count bad rows and go on, instead of an Error at the first
+  bool may_be_empty = false;      // else a file without a record is an Error
+  bool prompt = false;            // a conversation: recognise by what the first read gives
+};
+
+// What was read, for people to see.
+struct ReadSummary {
+  struct BadRow {
+    int64_t line = 0;
+    std::string reason;
+  };
+  std::string path, format, encoding, packing;
+  bool header = false;
+  std::string format_reason, columns_reason;
+  std::vector<ColumnInfo> columns;  // what the first rows tell of each
+  int64_t rows = 0, bad_rows = 0;
+  std::vector<BadRow> first_bad;  // at most five
+
+  // All of it but the columns in a few sentences.
+  std::string sentence() const;
+};
+
+// A row is bad if it is not text in the encoding, longer than longest_line, no JSON, has an
+// unclosed quote, more or fewer cells than the others, repeats the header, or lacks what a role
+// requires: an empty cell, no number where one is needed, lists that are not equally long. An Error
+// names path:line, what is wrong and what to do.
+class RecordReader {
+ public:
+  // Opens the file, recognises it and chooses columns; path "-" is stdin.
+  RecordReader(const std::string& path, std::vector<Role> roles, const ReadOptions& options = {});
+
+  // Goes on to the next good record; false behind the last.
+  bool next();
+
+  // Of the record, by the place of the role among the roles; views until the next call of next().
+  // What a role that is not required lacks is empty, numbers are NaN.
+  std::string_view text(size_t role) const { return values_[role].text; }
+  std::span<const std::string_view> list(size_t role) const { return values_[role].list; }
+  double number(size_t role) const { return values_[role].numbers[0]; }
+  std::span<const double> numbers(size_t role) const { return values_[role].numbers; }
+  int64_t line() const { return rows_->line(); }
+
+  // How far it got; complete when next() has given false.
+  const ReadSummary& summary() const { return summary_; }
+  // The columns of a role, counted from 0.
+  std::span<const size_t> columns_of(size_t role) const { return choice_.columns[role]; }
+
+ private:
+  struct Value {
+    std::string_view text;
+    std::vector<std::string_view> list;
+    std::vector<double> numbers;
+    std::string joined;  // what `text` is a view of when several columns make it
+  };
+
+  void choose();
+  bool take_row();
+  bool take_role(size_t role);
+  bool take_list(size_t role);
+  bool take_numbers(size_t role);
+  bool refuse(std::string problem, int64_t line = 0);
+  std::string name_of(size_t column) const;
+
+  std::vector<Role> roles_;
+  ReadOptions options_;
+  LineReader lines_;
+  Dialect dialect_;
+  ColumnChoice choice_;
+  std::unique_ptr<Rows> rows_;
+  ReadSummary summary_;
+  std::vector<Value> values_;
+  bool header_is_due_ = false, decimal_comma_ = false;
+};
+
+}  // namespace fovea
