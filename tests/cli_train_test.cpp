@@ -58,6 +58,7 @@ TEST(Train, EveryTaskLearnsIsMeasuredAnswersAndShows) {
     EXPECT_TRUE(summary["test"].contains(metric)) << trained.out;
     const Ended measured = run(program + " eval " + folder + " --json");
     ASSERT_EQ(measured.exit, 0);
+    EXPECT_GT(nlohmann::json::parse(measured.out)["timed_examples"], 0) << measured.out;
     EXPECT_EQ(nlohmann::json::parse(measured.out)["metrics"][metric], summary["test"][metric]);
     const Ended answers = run("printf '" + input + "\\n\\n" + input + "\\n' | " + program +
                               " predict " + folder + " --scores");

@@ -46,9 +46,15 @@ json choice_of(int index, int seeds) {
   return {{"name", "score=" + name},
           {"options", {{"score", name}}},
           {"best", index == 0},
+          {"verdict", index == 0   ? "best"
+                      : index == 1 ? "worse"
+                                   : "tie"},
           {"p_value", index == 0 ? json() : json(index == 1 ? 0.012 : 0.4)},
           {"metrics",
-           {{"exact_match", {{"mean", 0.9 - 0.1 * index}, {"spread", 0.01}, {"values", values}}}}},
+           {{"exact_match",
+             {{"mean", 0.9 - 0.1 * index},
+              {"spread", seeds > 1 ? json(0.01) : json()},
+              {"values", values}}}}},
           {"parameters", 12345},
           {"step_ms", nullptr},
           {"runs", runs}};
@@ -84,11 +90,10 @@ TEST(ComparisonPage, ShowsEveryChoice) {
   EXPECT_EQ(count(dom, "class=\"band\""), 6u);
   EXPECT_EQ(count(dom, "class=\"heat-body\""), 3u);
   EXPECT_EQ(count(dom, "data-row=\""), 18u);
-  EXPECT_NE(
-      dom.find(
-          "additive</mark> wins with 90.0\u202f% exact match, 10.0 points ahead of dot: beyond "
-          "chance (p = 0.012)."),
-      dom.npos)
+  EXPECT_NE(dom.find("score=additive</mark> wins with 90.0\u202f% exact match, 10.0 points ahead "
+                     "of score=dot: beyond "
+                     "chance (p = 0.012)."),
+            dom.npos)
       << dom;
   EXPECT_NE(dom.find("may be chance"), dom.npos);
   EXPECT_NE(dom.find("the loss is not a number"), dom.npos);
@@ -101,22 +106,46 @@ TEST(ComparisonPage, SaysWhenALeadMayBeChanceOrUnknown) {
   NEED_CHROMIUM();
   json comparison = comparison_of(2, 2, 3);
   comparison["choices"][1]["p_value"] = nullptr;
+  comparison["choices"][1]["verdict"] = "unknown";
   const std::string unknown = rendered(comparison_page(comparison));
   expect_drawn(unknown);
-  EXPECT_NE(unknown.find("10.0 points ahead of dot; whether by chance is not known."), unknown.npos)
+  EXPECT_NE(unknown.find("10.0 points ahead of score=dot; whether by chance is not known."),
+            unknown.npos)
       << unknown;
   comparison["metric"]["higher_is_better"] = false;
   comparison["choices"][0]["best"] = false;
   comparison["choices"][1]["best"] = true;
   comparison["choices"][0]["p_value"] = 0.31;
+  comparison["choices"][0]["verdict"] = "tie";
   const std::string dom = rendered(comparison_page(comparison));
   expect_drawn(dom);
-  EXPECT_NE(
-      dom.find(
-          "dot</mark> leads with 80.0\u202f% exact match, 10.0 points below additive, but that "
-          "may be chance (p = 0.31)."),
-      dom.npos)
+  EXPECT_NE(dom.find("score=dot</mark> leads with 80.0\u202f% exact match, 10.0 points below "
+                     "score=additive, but that "
+                     "may be chance (p = 0.31)."),
+            dom.npos)
       << dom;
+}
+
+TEST(ComparisonPage, SaysWhenSeedsAreTooFew) {
+  NEED_CHROMIUM();
+  json comparison = comparison_of(2, 2, 3);
+  comparison["choices"][1]["verdict"] = "too_few_seeds";
+  const std::string two = rendered(comparison_page(comparison));
+  expect_drawn(two);
+  EXPECT_NE(two.find("ahead of score=dot, but there are too few seeds to tell."), two.npos) << two;
+  EXPECT_NE(two.find(" ± 1.0"), two.npos);
+  comparison = comparison_of(2, 1, 3);
+  comparison["choices"][1]["verdict"] = "one_seed_differs";
+  comparison["choices"][1]["p_value"] = nullptr;
+  comparison["choices"][1]["example_ms"] = 0.5;
+  comparison["choices"][1]["example_ms_95"] = 0.75;
+  const std::string one = rendered(comparison_page(comparison));
+  expect_drawn(one);
+  EXPECT_NE(one.find("beyond chance on these examples, but on one seed only."), one.npos) << one;
+  EXPECT_NE(one.find("on this one seed"), one.npos);
+  EXPECT_EQ(one.find("±"), one.npos) << "one seed has no spread";
+  EXPECT_NE(one.find("0.50<"), one.npos);
+  EXPECT_NE(one.find(" ≤ 0.75"), one.npos);
 }
 
 TEST(ComparisonPage, WorksWithNothingToShow) {
@@ -144,7 +173,7 @@ TEST(ComparisonPage, WorksWithOneRun) {
   NEED_CHROMIUM();
   const std::string dom = rendered(comparison_page(comparison_of(1, 1, 5)));
   expect_drawn(dom);
-  EXPECT_NE(dom.find("additive</mark> reaches 90.0\u202f% exact match."), dom.npos) << dom;
+  EXPECT_NE(dom.find("score=additive</mark> reaches 90.0\u202f% exact match."), dom.npos) << dom;
   EXPECT_EQ(count(dom, "<tr style=\"--mine"), 1u);
   EXPECT_EQ(dom.find("Against the best"), dom.npos);
 }

@@ -2,6 +2,7 @@
 #include "fovea/report/page.h"
 
 #include "fovea/base/error.h"
+#include "fovea/base/json_text.h"
 #include "fovea/report/markup.h"
 
 namespace fovea {
@@ -10,7 +11,7 @@ namespace {
 // In JSON '<' stands only inside strings, where its code is the same to every reader; without it
 // there is neither "</script>" nor "<!--" for the HTML parser to find.
 std::string data_text(const nlohmann::json& data) {
-  const std::string json = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string json = json_text(data);
   std::string result;
   for (const char c : json) {
     if (c == '<')

@@ -6,8 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "fovea/base/random.h"
-#include "fovea/train/bootstrap.h"
+#include "fovea/base/error.h"
 
 namespace fovea {
 namespace {
@@ -89,13 +88,25 @@ ReadChoice read_choice(const fs::path& folder) {
 }
 
 ComparedChoice::Value value_of(std::vector<double> values) {
-  ComparedChoice::Value v{0, 0, std::move(values)};
+  ComparedChoice::Value v{.values = std::move(values)};
   const auto n = static_cast<double>(v.values.size());
   for (double x : v.values) v.mean += x / n;
   if (n < 2) return v;
-  for (double x : v.values) v.spread += (x - v.mean) * (x - v.mean) / (n - 1);
-  v.spread = std::sqrt(v.spread);
+  double sum = 0;
+  for (double x : v.values) sum += (x - v.mean) * (x - v.mean) / (n - 1);
+  v.spread = std::sqrt(sum);
   return v;
+}
+
+// The mean over the runs that measured it.
+std::optional<double> mean_of(const std::vector<ReadRun>& runs, const char* key) {
+  double sum = 0, n = 0;
+  for (const ReadRun& run : runs) {
+    if (run.eval.contains(key) && run.eval[key].is_number()) {
+      sum += run.eval[key].get<double>(), ++n;
+    }
+  }
+  return n > 0 ? std::optional(sum / n) : std::nullopt;
 }
 
 ComparedChoice summarise(const ReadChoice& read) {
@@ -105,13 +116,14 @@ ComparedChoice summarise(const ReadChoice& read) {
   const auto n = static_cast<double>(read.runs.size());
   for (const ReadRun& run : read.runs) {
     choice.seeds.push_back(run.seed);
-    const double examples = std::max<double>(1, static_cast<double>(run.eval["inputs"].size()));
     choice.parameters = run.summary.value("parameters", 0.0);
     choice.step_ms += run.summary.value("step_ms", 0.0) / n;
     choice.steps += run.summary.value("steps", 0.0) / n;
     choice.peak_mb = std::max(choice.peak_mb, run.summary.value("peak_mb", 0.0));
-    choice.example_ms += run.eval.value("seconds", 0.0) * 1e3 / examples / n;
   }
+  choice.example_ms = mean_of(read.runs, "example_ms");
+  choice.example_ms_95 = mean_of(read.runs, "example_ms_95");
+  choice.examples_per_second = mean_of(read.runs, "examples_per_second");
   for (const json& metric : read.runs[0].eval["metrics"]) {
     const std::string name = metric["name"];
     std::vector<double> values;
@@ -125,24 +137,63 @@ ComparedChoice summarise(const ReadChoice& read) {
   return choice;
 }
 
-// What each test example counted, all seeds together; only seeds that both have.
-std::vector<Tally> tallies_of(const ReadChoice& choice, const std::string& metric,
-                              const ReadChoice& other) {
-  std::vector<Tally> sums;
-  for (const ReadRun& run : choice.runs) {
-    if (std::ranges::find(other.runs, run.seed, &ReadRun::seed) == other.runs.end()) continue;
-    const auto tallies = run.eval["tallies"].value(metric, std::vector<Tally>());
-    sums.resize(std::max(sums.size(), tallies.size()));
-    for (size_t i = 0; i < tallies.size(); ++i) add_to(sums[i], tallies[i]);
+// Seeds that all choices of several seeds have.
+std::vector<int64_t> common_seeds(const std::vector<ReadChoice>& choices) {
+  std::optional<std::vector<int64_t>> common;
+  for (const ReadChoice& choice : choices) {
+    if (choice.runs.size() < 2) continue;
+    std::vector<int64_t> seeds;
+    for (const ReadRun& run : choice.runs) {
+      if (!common || std::ranges::find(*common, run.seed) != common->end()) {
+        seeds.push_back(run.seed);
+      }
+    }
+    common = seeds;
   }
-  return sums;
+  return common.value_or(std::vector<int64_t>());
 }
 
-double chance(const ReadChoice& a, const ReadChoice& b, const std::string& metric) {
-  const auto ta = tallies_of(a, metric, b), tb = tallies_of(b, metric, a);
-  if (ta.empty() || ta.size() != tb.size()) return -1;
-  return paired_bootstrap(ta, tb, find_metric(metric).of, Random(0).fork("bootstrap"));
+// Choices that finished come first, the best of them at the front.
+std::vector<Difference> differences(const std::vector<ReadChoice>& choices,
+                                    const MetricKind& metric) {
+  const std::vector<int64_t> common = common_seeds(choices);
+  std::vector<MeasuredChoice> measured;
+  for (const ReadChoice& choice : choices) {
+    if (choice.runs.empty()) break;
+    std::vector<std::vector<Tally>> tallies;
+    for (const ReadRun& run : choice.runs) {
+      const bool counts = common.size() < 2
+                              ? tallies.empty()
+                              : choice.runs.size() < 2 || std::ranges::count(common, run.seed) > 0;
+      if (counts) tallies.push_back(run.eval["tallies"].value(metric.name, std::vector<Tally>()));
+    }
+    const bool whole = std::ranges::all_of(
+        tallies, [&](const auto& t) { return !t.empty() && t.size() == tallies[0].size(); });
+    if (!whole) return std::vector<Difference>(choices.size());
+    measured.push_back(measure_choice(tallies, metric.of));
+  }
+  std::vector<Difference> result = differences_to_best(measured, 0, metric.higher_is_better);
+  result.resize(choices.size());
+  return result;
 }
+
+// Of the seeds the one whose weights validated best: the test set must not choose what is shipped.
+std::string best_run_of(const ReadChoice& choice, const MetricKind& metric) {
+  const ReadRun* best = nullptr;
+  double most = 0;
+  for (const ReadRun& run : choice.runs) {
+    const json validation = run.summary.value("validation", json::object());
+    // Weights are chosen by the first metric of the validation, which need not be the table's.
+    const auto found = validation.begin();
+    const bool known = found != validation.end() && found->is_number();
+    const double sign = (known ? find_metric(found.key()) : metric).higher_is_better ? 1 : -1;
+    const double worth = known ? sign * found->get<double>() : -1e300;
+    if (!best || worth > most) best = &run, most = worth;
+  }
+  return say("runs/", choice.name, "/seed-", best->seed);
+}
+
+json number(const std::optional<double>& x) { return x ? json(*x) : json(); }
 
 json page_choice(const ComparedChoice& c, const ReadChoice& read) {
   json metrics = json::object(), runs = json::array(), options = json::object();
@@ -152,19 +203,22 @@ json page_choice(const ComparedChoice& c, const ReadChoice& read) {
     if (at != std::string::npos) options[part.substr(0, at)] = part.substr(at + 1);
   }
   for (const auto& [name, v] : c.metrics) {
-    metrics[name] = {{"mean", v.mean}, {"spread", v.spread}, {"values", v.values}};
+    metrics[name] = {{"mean", v.mean}, {"spread", number(v.spread)}, {"values", v.values}};
   }
   for (const ReadRun& run : read.runs) runs.push_back({{"seed", run.seed}, {"curve", run.curve}});
-  const auto number = [&](double x) { return read.runs.empty() ? json() : json(x); };
+  const auto finished = [&](double x) { return read.runs.empty() ? json() : json(x); };
   return {{"name", c.name},
           {"options", options},
           {"best", c.best},
-          {"p_value", c.p_value < 0 ? json() : json(c.p_value)},
+          {"verdict", name_of(c.to_best.verdict)},
+          {"p_value", number(c.to_best.p_value)},
           {"metrics", metrics},
-          {"parameters", number(c.parameters)},
-          {"step_ms", number(c.step_ms)},
-          {"peak_mb", number(c.peak_mb)},
+          {"parameters", finished(c.parameters)},
+          {"step_ms", finished(c.step_ms)},
+          {"peak_mb", finished(c.peak_mb)},
           {"example_ms", number(c.example_ms)},
+          {"example_ms_95", number(c.example_ms_95)},
+          {"examples_per_second", number(c.examples_per_second)},
           {"failed", c.failed},
           {"runs", runs}};
 }
@@ -226,11 +280,16 @@ Comparison read_comparison(const std::string& folder, const json& about) {
   std::ranges::stable_sort(all, std::ranges::greater(), worth);
   json choices = json::array(), metrics = json::array(), seeds = json::array();
   std::vector<const ReadChoice*> pointers;
+  std::vector<Difference> to_best(all.size());
+  if (!comparison.metric.empty()) {
+    const MetricKind& metric = find_metric(comparison.metric);
+    to_best = differences(all, metric);
+    comparison.best_run = best_run_of(all[0], metric);
+  }
   for (const ReadChoice& read : all) {
     ComparedChoice choice = summarise(read);
     choice.best = comparison.choices.empty() && !read.runs.empty();
-    if (!choice.best && !read.runs.empty())
-      choice.p_value = chance(all[0], read, comparison.metric);
+    choice.to_best = to_best[comparison.choices.size()];
     for (const auto& [name, value] : choice.metrics) {
       if (std::ranges::find(metrics, json(name)) == metrics.end()) metrics.push_back(name);
     }
@@ -247,6 +306,7 @@ Comparison read_comparison(const std::string& folder, const json& about) {
   comparison.page["metrics"] = metrics;
   comparison.page["seeds"] = seeds;
   comparison.page["choices"] = choices;
+  comparison.page["best_run"] = comparison.best_run;
   comparison.page["examples"] = page_examples(pointers);
   return comparison;
 }

@@ -4,8 +4,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "fovea/train/metric.h"
+#include "fovea/train/significance.h"
 
 namespace fovea {
 
@@ -13,15 +14,16 @@ struct ComparedChoice {
   std::string name;  // "score=additive,align=entmax"
   std::vector<int64_t> seeds;
   struct Value {
-    double mean = 0, spread = 0;  // spread: standard deviation over seeds; 0 for one seed
-    std::vector<double> values;   // one a seed
+    double mean = 0;
+    std::optional<double> spread{};  // standard deviation over seeds; none for one seed
+    std::vector<double> values{};    // one a seed
   };
   std::vector<std::pair<std::string, Value>> metrics;  // the task's own first
   bool best = false;
-  // That the difference to the best is chance, by a paired bootstrap over the test examples; -1:
-  // not known.
-  double p_value = -1;
-  double parameters = 0, step_ms = 0, peak_mb = 0, example_ms = 0, steps = 0;
+  Difference to_best;
+  double parameters = 0, step_ms = 0, peak_mb = 0, steps = 0;
+  // Answering one example alone: the median, and what 95 of 100 stay below; many at once.
+  std::optional<double> example_ms{}, example_ms_95{}, examples_per_second{};
   std::string failed;  // what stopped it, where it did not finish
 
   const Value* metric(std::string_view name) const;
@@ -31,7 +33,8 @@ struct Comparison {
   std::string metric;  // that ranks them
   bool higher_is_better = true;
   std::vector<ComparedChoice> choices;  // best first, failed ones last
-  nlohmann::json page;                  // for comparison_page()
+  std::string best_run;  // "runs/CHOICE/seed-N": of the best choice the seed that validated best
+  nlohmann::json page;   // for comparison_page()
 };
 
 // Reads every finished run in the folder. `about`: title, task, data, budget, command and the like,

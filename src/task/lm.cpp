@@ -50,7 +50,7 @@ class Lm final : public Solver {
 
   std::string summary() const override {
     return say(train_.size(), " tokens to learn from, ", dev_.size(), " to validate on, ",
-               tokens_->size(), " different ones");
+               test_.size(), " to test on, ", tokens_->size(), " different ones");
   }
 
   // Windows side by side from a beginning that every epoch draws anew, so that the model does not
@@ -92,10 +92,11 @@ class Lm final : public Solver {
 
   // Each token is predicted from at least half a context, but for those at the very beginning.
   Evaluation evaluate(const std::string& part) override {
-    const bool own = part == "dev" || (part == "test" && config_.test.empty());
-    if (own && dev_.empty()) number(load(config_.data));
-    const Ids other = own ? Ids() : encode(load(part == "test" ? config_.test : part));
-    return measure(own ? dev_ : other, config_.context / 2, 1 << 30);
+    const std::string& file = part == "dev" ? config_.dev : part == "test" ? config_.test : part;
+    const int64_t stride = config_.context / 2, all = 1 << 30;
+    if (!file.empty()) return measure(encode(load(file)), stride, all);
+    if (train_.empty()) number(load(config_.data));
+    return measure(part == "dev" ? dev_ : test_, stride, all);
   }
 
   std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
@@ -167,22 +168,23 @@ class Lm final : public Solver {
     }
     return all;
   }
-  // The last part of the text validates, as is the custom of the field.
+  // The end of the text tests, what is before it validates, as is the custom of the field.
   void number(const std::vector<std::string>& lines) {
     train_ = encode(lines);
-    if (!config_.dev.empty()) {
-      dev_ = encode(load(config_.dev));
-    } else {
-      check(config_.dev_part > 0 && config_.dev_part < 1, "dev_part: must be between 0 and 1, got ",
-            config_.dev_part);
-      const auto keep =
-          static_cast<int64_t>(static_cast<double>(train_.size()) * (1 - config_.dev_part));
-      dev_.assign(train_.begin() + keep, train_.end());
-      train_.resize(keep);
-    }
-    check(train_.size() >= 2 && dev_.size() >= 2, config_.data,
-          ": has too little text to learn from: ", train_.size(), " tokens, and ", dev_.size(),
-          " to validate on");
+    const auto whole = static_cast<double>(train_.size());
+    const auto held_out = [&](const std::string& file, double part, std::string_view name) {
+      if (!file.empty()) return encode(load(file));
+      check(part > 0 && part < 1, name, "_part: must be between 0 and 1, got ", part);
+      const auto n = std::min(train_.size(), static_cast<size_t>(std::llround(whole * part)));
+      const Ids end(train_.end() - static_cast<ptrdiff_t>(n), train_.end());
+      train_.resize(train_.size() - n);
+      return end;
+    };
+    test_ = held_out(config_.test, config_.test_part, "test");
+    dev_ = held_out(config_.dev, config_.dev_part, "dev");
+    check(train_.size() >= 2 && dev_.size() >= 2 && test_.size() >= 2, config_.data,
+          ": has too little text to learn from: ", train_.size(), " tokens, ", dev_.size(),
+          " to validate on and ", test_.size(), " to test on");
   }
 
   // Windows begin `stride` tokens apart; what an earlier one predicted is not counted again.
@@ -284,7 +286,7 @@ class Lm final : public Solver {
   }
 
   std::optional<Tokenizer> tokens_;
-  Ids train_, dev_;
+  Ids train_, dev_, test_;
   std::vector<int64_t> starts_;
   uint64_t asked_ = 0;
   std::optional<LanguageModel> model_;

@@ -71,6 +71,10 @@ class Mlm final : public ExampleSolver<Line> {
     return all;
   }
 
+  std::string question(const std::string& input) const override {
+    return say(input, " ", mask_text);
+  }
+
   Drawing attend(const std::string& input) override {
     const Asked asked = ask(input);
     check(!asked.ids.empty(), "attend: the input has no tokens");

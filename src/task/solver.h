@@ -35,6 +35,8 @@ class Solver : public Learner {
   // For every line its predictions, best first, at most nbest.
   virtual std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
                                                        int64_t nbest) = 0;
+  // The line that asks predict() about an input of evaluate().
+  virtual std::string question(const std::string& input) const { return input; }
   // Where it looks when it answers; maps is empty for a model without attention.
   virtual Drawing attend(const std::string& input) = 0;
   // Lines of text about the data: "9,000 examples to learn from, ...".

@@ -1,5 +1,5 @@
-// Metrics by name. The metric of a whole set is a function of sums over its examples, so that a
-// bootstrap can draw examples again and again without looking at their texts.
+// Metrics by name. The metric of a whole set is a function of sums over its examples, so that
+// what each example contributes can be told without looking at its text.
 #pragma once
 
 #include <span>

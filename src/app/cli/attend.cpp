@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/model_folder.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
+#include "fovea/base/json_text.h"
 #include "fovea/base/names.h"
 #include "fovea/report/heat_map_json.h"
 #include "fovea/task/solver.h"
@@ -29,7 +31,7 @@ std::string picture(const Drawing& drawing, const std::string& path) {
   if (kind == ".svg") return draw_svg(drawing);
   if (kind == ".png") return draw_png(drawing);
   if (kind == ".html") return draw_html(drawing);
-  if (kind == ".json") return to_json(drawing).dump(2) + "\n";
+  if (kind == ".json") return json_text(to_json(drawing), 2) + "\n";
   throw UsageError(
       say("attend: draws .svg, .png, .html or .json, not '", path, "'; give --out such a name"));
 }
@@ -44,12 +46,12 @@ void choose(Drawing& drawing, const std::string& map) {
 }
 
 void attend(const AttendWords& words) {
-  auto solver = open_solver(words.folder, words.answers->settings());
+  auto solver = open_solver(model_folder(words.folder), words.answers->settings());
   Drawing drawing = solver->attend(words.text);
   check(!drawing.maps.empty(), words.folder, ": this model has no attention to show");
   choose(drawing, words.map);
   if (words.json) {
-    fmt::print("{}\n", to_json(drawing).dump());
+    fmt::print("{}\n", json_text(to_json(drawing)));
     return;
   }
   for (const std::string& path : words.out) {

@@ -7,19 +7,22 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "fovea/app/cli/compare_table.h"
 #include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/interrupt.h"
 #include "fovea/app/cli/jobs.h"
+#include "fovea/app/cli/model_folder.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
+#include "fovea/base/json_text.h"
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/simd.h"
 #include "fovea/report/comparison_page.h"
-#include "fovea/report/heat_map_json.h"
 #include "fovea/task/comparison.h"
 
 namespace fovea::cli {
@@ -90,11 +93,12 @@ void claim_folder(const CompareWords& words, const Settings& base) {
   if (fs::exists(path)) {
     const auto theirs = nlohmann::json::parse(text_of(path), nullptr, false);
     check(theirs == mine, words.out, ": holds a comparison made with other settings (",
-          theirs.is_object() && theirs.contains("settings") ? theirs["settings"].dump() : "unknown",
+          theirs.is_object() && theirs.contains("settings") ? json_text(theirs["settings"])
+                                                            : "unknown",
           "); give the same ones to add to it, or another --out");
     return;
   }
-  write_text(path, mine.dump(2) + "\n");
+  write_text(path, json_text(mine, 2) + "\n");
 }
 
 struct Planned {
@@ -182,86 +186,42 @@ bool run_all(const std::vector<Planned>& plan, int64_t jobs) {
   return !interrupted;
 }
 
-std::string verdict(const ComparedChoice& c) {
-  if (c.best) return "best";
-  if (c.p_value < 0) return "";
-  return c.p_value < 0.05 ? fmt::format("worse, p {:.3f}", c.p_value)
-                          : fmt::format("tie?  p {:.2f}", c.p_value);
-}
-
-// In 80 columns: a name that is too long goes on in the next line.
-void print_table(const Comparison& comparison) {
-  const bool spread =
-      std::ranges::any_of(comparison.choices, [](const auto& c) { return c.seeds.size() > 1; });
-  const std::string metric = words_of(comparison.metric);
-  const int value_width = std::max<int>(spread ? 15 : 7, static_cast<int>(metric.size()));
-  const auto room = static_cast<size_t>(80 - 41 - value_width);
-  size_t widest = 6;
-  for (const auto& c : comparison.choices) widest = std::max(widest, c.name.size());
-  widest = std::min(widest, room);
-  fmt::print("{:<{}} {:>{}}  {:<14}{:>6}{:>8}{:>5}{:>5}\n", "choice", widest, metric, value_width,
-             "against best", "size", "ms/step", "MB", "ms/1");
-  for (const auto& c : comparison.choices) {
-    std::string name = c.name;
-    while (name.size() > widest) {
-      const auto cut = name.rfind(',', widest - 1);
-      const auto at = cut == std::string::npos ? widest : cut + 1;
-      fmt::print("{}\n", name.substr(0, at));
-      name = " " + name.substr(at);
-    }
-    const auto* value = c.metric(comparison.metric);
-    if (!value) {
-      fmt::print("{:<{}} failed: {}\n", name, widest, c.failed);
-      continue;
-    }
-    std::string number = metric_text({comparison.metric, true, value->mean});
-    auto columns = static_cast<int>(number.size());
-    if (value->values.size() > 1) {
-      const std::string more = metric_text({comparison.metric, true, value->spread});
-      number += " ±" + more;
-      columns += 2 + static_cast<int>(more.size());
-    }
-    fmt::print("{:<{}} {}{}  {:<14}{:>6}{:>8.1f}{:>5.0f}{:>5.1f}\n", name, widest,
-               std::string(std::max(0, value_width - columns), ' '), number, verdict(c),
-               short_count(static_cast<int64_t>(c.parameters)), c.step_ms, c.peak_mb, c.example_ms);
-  }
-  fmt::print("size: parameters; MB: most memory while training; ms/1: answering one example\n");
-}
-
-void print_heat_map(const Comparison& comparison) {
-  for (const auto& example : comparison.page["examples"]) {
-    for (const auto& one : example["choices"]) {
-      if (one["maps"].empty()) continue;
-      const Drawing drawing = drawing_from_json({{"title", ""}, {"maps", one["maps"]}});
-      fmt::print("\nWhere {} looks: {} → {}\n\n",
-                 comparison.choices[one["choice"].get<size_t>()].name,
-                 example["input"].get<std::string>(), one["output"].get<std::string>());
-      fmt::print("{}", draw_terminal(drawing.maps[0],
-                                     {.width = terminal_width(), .colour = wants_colour()}));
-      return;
+// The words that make this comparison again; for who adds to it, the choices that were there too.
+std::string command_of(const CompareWords& words) {
+  std::string command = "fovea compare " + words.task;
+  std::set<std::string> said;
+  for (const Settings& choice : choices_of(words)) said.insert(name_of(choice));
+  for (const std::string& vary : words.vary) command += " --vary " + shell_word(vary);
+  for (const std::string& choice : words.choices) command += " --choice " + shell_word(choice);
+  std::set<std::string> there;  // in order
+  if (fs::exists(words.out + "/runs")) {
+    for (const auto& entry : fs::directory_iterator(words.out + "/runs")) {
+      there.insert(entry.path().filename().string());
     }
   }
+  for (const std::string& name : there) {
+    if (!said.contains(name)) command += " --choice " + shell_word(name);
+  }
+  // Of a preset's settings and one's own the last one counts; an option is said once.
+  std::map<std::string, std::string> last;
+  for (const auto& [key, value] : words.config->settings(words.task)) last[key] = value;
+  for (const auto& [key, value] : last) command += " " + setting_words(key, value);
+  if (words.maps != CompareWords().maps) command += fmt::format(" --maps {}", words.maps);
+  return command + fmt::format(" --seeds {} --out {}", words.seeds, shell_word(words.out));
 }
 
 nlohmann::json about(const CompareWords& words, const Config& config) {
   const std::time_t now = std::time(nullptr);
   char day[32];
   std::strftime(day, sizeof day, "%Y-%m-%d", std::localtime(&now));
-  std::string command = "fovea compare " + words.task;
   std::string budget = !config.time.empty() ? config.time + " each"
                        : config.steps > 0   ? with_commas(config.steps) + " steps each"
                                             : with_commas(config.epochs) + " epochs each";
-  for (const std::string& vary : words.vary) command += " --vary " + vary;
-  for (const std::string& choice : words.choices) command += " --choice " + choice;
-  for (const auto& [key, value] : words.config->settings(words.task)) {
-    command += fmt::format(" --{} {}", key, value);
-  }
-  command += fmt::format(" --seeds {} --out {}", words.seeds, words.out);
   return {{"title", fmt::format("{} on {}", words.task, config.data)},
           {"task", words.task},
           {"data", config.data},
           {"budget", budget},
-          {"command", command},
+          {"command", command_of(words)},
           {"made", day},
           {"version", FOVEA_VERSION},
           {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
@@ -283,15 +243,16 @@ int compare(const CompareWords& words) {
   claim_folder(words, base);
   const bool all_ran = run_all(plan(words, base, choices), words.jobs);
   const Comparison comparison = read_comparison(words.out, about(words, config));
-  write_text(words.out + "/comparison.json", comparison.page.dump() + "\n");
+  write_text(words.out + "/comparison.json", json_text(comparison.page) + "\n");
   const std::string report = words.out + "/report.html";
   write_text(report, comparison_page(comparison.page));
+  if (!comparison.best_run.empty()) link_best(words.out, comparison.best_run);
   if (!all_ran) {
     fmt::print(stderr, "fovea: interrupted; the same command again goes on\n");
     return 130;
   }
   if (words.json) {
-    fmt::print("{}\n", comparison.page.dump());
+    fmt::print("{}\n", json_text(comparison.page));
     return 0;
   }
   fmt::print("{}, {}, {} seed{}\n\n", comparison.page["title"].get<std::string>(),
@@ -300,6 +261,11 @@ int compare(const CompareWords& words) {
   print_table(comparison);
   print_heat_map(comparison);
   fmt::print("\nReport: {}\n", fs::absolute(report).lexically_normal().string());
+  if (!comparison.best_run.empty()) {
+    const bool chosen = comparison.choices[0].seeds.size() > 1;
+    fmt::print("Best:   {0}/{1}\n        {2}also {0}/best\n", words.out, comparison.best_run,
+               chosen ? "of its seeds the best in validation; " : "");
+  }
   return std::ranges::any_of(comparison.choices, [](const auto& c) { return !c.failed.empty(); });
 }
 

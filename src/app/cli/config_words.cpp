@@ -95,6 +95,25 @@ Config config_of(const Task& task, const Settings& settings) {
   });
 }
 
+std::string setting_words(const std::string& key, const std::string& value) {
+  bool flag = false;
+  const Config defaults;
+  config_fields().each(defaults, [&](const auto& field, const auto& now) {
+    flag = flag || (field.name == key && std::is_same_v<std::decay_t<decltype(now)>, bool>);
+  });
+  if (!flag) return flag_of(key) + " " + shell_word(value);
+  return value == "true" ? flag_of(key) : "--set " + shell_word(key + "=" + value);
+}
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 std::pair<std::string, std::string> key_and_value(const std::string& text) {
   const auto at = text.find('=');
   if (at == std::string::npos || at == 0) {

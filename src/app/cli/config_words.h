@@ -40,6 +40,10 @@ void add_task(CLI::App& verb, std::string& task);
 // make_config and find_task, with whatever they find wrong said as wrong usage.
 const Task& task_named(const std::string& name);
 Config config_of(const Task& task, const Settings& settings);
+// A word as a shell takes it: in quotes where it needs them.
+std::string shell_word(const std::string& text);
+// A setting as the words of a verb that say it: "--score-width 8", "--lowercase".
+std::string setting_words(const std::string& key, const std::string& value);
 // "key=value" in its parts.
 std::pair<std::string, std::string> key_and_value(const std::string& text);
 

@@ -2,14 +2,18 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/model_folder.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
+#include "fovea/base/json_text.h"
 #include "fovea/report/heat_map_json.h"
+#include "fovea/task/latency.h"
 #include "fovea/task/solver.h"
 
 namespace fovea::cli {
@@ -22,13 +26,36 @@ struct EvalWords {
   bool json = false;
 };
 
+Latency latency_of(Solver& solver, const Evaluation& e) {
+  const auto now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  return measure_latency(
+      e.inputs, [&](const std::string& input) { solver.predict({solver.question(input)}, 1); },
+      now);
+}
+
+// How fast it answers, one at a time and many at once.
+nlohmann::json speed_of(const Evaluation& e, const Latency& latency) {
+  const auto known = [&](double ms) { return latency.examples > 0 ? nlohmann::json(ms) : nullptr; };
+  return {
+      {"seconds", e.seconds},
+      {"examples_per_second",
+       e.seconds > 0 ? nlohmann::json(static_cast<double>(e.inputs.size()) / e.seconds) : nullptr},
+      {"example_ms", known(latency.median_ms)},
+      {"example_ms_95", known(latency.slow_ms)},
+      {"timed_examples", latency.examples}};
+}
+
 // All there is to know: what a comparison is made from.
-nlohmann::json details_of(Solver& solver, const Evaluation& e, int64_t maps) {
-  nlohmann::json json{{"seconds", e.seconds},
-                      {"inputs", e.inputs},
-                      {"truths", e.truths},
-                      {"outputs", e.outputs},
-                      {"drawings", nlohmann::json::array()}};
+nlohmann::json details_of(Solver& solver, const Evaluation& e, const nlohmann::json& speed,
+                          int64_t maps) {
+  nlohmann::json json = speed;
+  json["inputs"] = e.inputs;
+  json["truths"] = e.truths;
+  json["outputs"] = e.outputs;
+  json["drawings"] = nlohmann::json::array();
   for (const auto& one : e.metrics) json["tallies"][one.metric] = one.tallies;
   for (const Metric& m : e.values())
     json["metrics"].push_back({{"name", m.name}, {"value", m.value}});
@@ -39,22 +66,34 @@ nlohmann::json details_of(Solver& solver, const Evaluation& e, int64_t maps) {
 }
 
 void eval(const EvalWords& words) {
-  auto solver = open_solver(words.folder, words.answers->settings());
+  const std::string folder = model_folder(words.folder);
+  auto solver = open_solver(folder, words.answers->settings());
   const Evaluation evaluation = solver->evaluate(words.data);
+  const Latency latency = latency_of(*solver, evaluation);
+  const nlohmann::json speed = speed_of(evaluation, latency);
   if (!words.details.empty()) {
-    // Texts of users may hold anything that is UTF-8; what is not was refused when it was read.
-    const std::string text = details_of(*solver, evaluation, words.maps).dump() + "\n";
+    const std::string text = json_text(details_of(*solver, evaluation, speed, words.maps)) + "\n";
     write_file_atomically(words.details, std::as_bytes(std::span(text)));
   }
   if (words.json) {
-    nlohmann::json json{{"examples", evaluation.inputs.size()}, {"seconds", evaluation.seconds}};
+    nlohmann::json json = speed;
+    json["examples"] = evaluation.inputs.size();
     for (const Metric& m : evaluation.values()) json["metrics"][m.name] = m.value;
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json_text(json));
     return;
   }
-  fmt::print("{} on {} examples of {}\n\n", words.folder, with_commas(evaluation.inputs.size()),
+  fmt::print("{} on {} examples of {}\n\n", folder, with_commas(evaluation.inputs.size()),
              words.data);
   print_metrics(evaluation.values());
+  fmt::print("\n");
+  if (latency.examples > 0) {
+    fmt::print("  {:<18}{:>9} ms, 95 % within {} ms ({} timed)\n", "one alone",
+               figure_text(latency.median_ms), figure_text(latency.slow_ms), latency.examples);
+  }
+  if (speed["examples_per_second"].is_number()) {
+    fmt::print("  {:<18}{:>9} examples/s\n", "in batches",
+               figure_text(speed["examples_per_second"].get<double>()));
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/model_folder.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/utf8.h"
 #include "fovea/task/solver.h"
@@ -54,7 +55,7 @@ void answer(Solver& solver, const std::vector<std::string>& lines, const Predict
 }
 
 void predict(const PredictWords& words) {
-  auto solver = open_solver(words.folder, words.answers->settings());
+  auto solver = open_solver(model_folder(words.folder), words.answers->settings());
   std::ios::sync_with_stdio(false);  // so that in_avail tells what has come already
   constexpr size_t most = 256;
   std::vector<std::string> lines;

@@ -39,6 +39,11 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
+std::string figure_text(double x) {
+  if (x >= 999.5) return with_commas(std::llround(x));
+  return fmt::format("{:.{}f}", x, x >= 99.95 ? 0 : x >= 9.995 ? 1 : x >= 0.9995 ? 2 : 3);
+}
+
 std::string metric_text(const Metric& m) {
   return m.name == "bleu" || m.name == "perplexity" ? fmt::format("{:.2f}", m.value)
                                                     : fmt::format("{:.4f}", m.value);

@@ -17,6 +17,7 @@ bool wants_colour();
 std::string with_commas(int64_t n);        // 1,234,567
 std::string short_count(int64_t n);        // 1.2M, 340k
 std::string clock_text(double seconds);    // 1:05, 2:03:04
+std::string figure_text(double x);         // 0.042, 1.24, 35.0, 1,240
 std::string metric_text(const Metric& m);  // 0.934, 31.42
 
 // "1,234 of ..." names with underscores as words.

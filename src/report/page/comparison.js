@@ -1,6 +1,6 @@
 // The comparison page: reads the data, states the finding, and puts the sections in their places.
 
-// The data as the sections want it: no part missing, choices with a colour and a short name.
+// The data as the sections want it: no part missing, choices with a colour.
 function prepared(data) {
   const choices = list(data.choices).map((choice, index) => ({
                                            ...choice,
@@ -19,29 +19,13 @@ function prepared(data) {
                                                   const {mean, values} = measured(c, name);
                                                   return [mean, ...values];
                                                 }))]));
-  // The values of the options that differ are the names, as long as that still tells the choices
-  // apart; where all choices have the same options, these head the column.
-  const keys = [...new Set(choices.flatMap((c) => Object.keys(c.options ?? {})))];
-  const value = (choice, key) => String(choice.options?.[key] ?? '');
-  const varied = keys.filter(
-      (key) => choices.length === 1 || new Set(choices.map((c) => value(c, key))).size > 1);
-  // JSON forgot the order in which they were asked for; the names have kept it.
-  varied.sort((a, b) => choices[0].name.indexOf(`${a}=`) - choices[0].name.indexOf(`${b}=`));
-  const shorts =
-      choices.map((c) => varied.map((key) => value(c, key)).filter((text) => text).join(' · '));
-  const tell_apart = shorts.every((short, i) => short && shorts.indexOf(short) === i);
-  const alike = choices.every((c) => keys.every((key) => c.options && key in c.options));
-  choices.forEach((choice, i) => {
-    choice.short = tell_apart ? shorts[i] : choice.name;
-  });
   return {
     ...data,
     choices,
     metric,
     metrics,
     formats,
-    seeds: list(data.seeds),
-    label: tell_apart && alike ? varied.join(' · ') : 'choice'
+    seeds: list(data.seeds)
   };
 }
 
@@ -54,27 +38,32 @@ function finding({choices, metric, formats}) {
   const ranked = choices.filter((c) => mean(c) !== null).sort((a, b) => sign * (mean(b) - mean(a)));
   const best = ranked.find((c) => c.best) ?? ranked[0];
   if (!best) return [choices.length === 1 ? 'The run did not finish.' : 'No choice has finished.'];
-  const winner = el('mark', {style: `--mine:${best.colour}`}, best.short);
+  const winner = el('mark', {style: `--mine:${best.colour}`}, best.name);
   const second = ranked.find((c) => c !== best);
   if (!second) return [winner, ` reaches ${format.text(mean(best))} ${title}.`];
   const ahead = sign * (mean(best) - mean(second)), p = number_or_null(second.p_value);
   const by = `${format.difference(Math.abs(ahead))} ${
-      metric.higher_is_better ? 'ahead of' : 'below'} ${second.short}`;
+      metric.higher_is_better ? 'ahead of' : 'below'} ${second.name}`;
   if (ahead === 0)
-    return [winner, ` and ${second.short} are level at ${format.text(mean(best))} ${title}.`];
-  if (p === null)
-    return [
-      winner,
-      ` leads with ${format.text(mean(best))} ${title}, ${by}; whether by chance is not known.`
-    ];
-  if (p < 0.05)
-    return [
-      winner, ` wins with ${format.text(mean(best))} ${title}, ${by}: beyond chance (${p_text(p)}).`
-    ];
-  return [
-    winner,
-    ` leads with ${format.text(mean(best))} ${title}, ${by}, but that may be chance (${p_text(p)}).`
-  ];
+    return [winner, ` and ${second.name} are level at ${format.text(mean(best))} ${title}.`];
+  const leads = ` leads with ${format.text(mean(best))} ${title}, ${by}`;
+  switch (verdict_of(second)) {
+    case 'worse':
+      return [
+        winner,
+        ` wins with ${format.text(mean(best))} ${title}, ${by}: beyond chance (${p_text(p)}).`
+      ];
+    case 'tie':
+      return [winner, `${leads}, but that may be chance (${p_text(p)}).`];
+    case 'too_few_seeds':
+      return [winner, `${leads}, but there are too few seeds to tell.`];
+    case 'one_seed_differs':
+      return [winner, `${leads}: beyond chance on these examples, but on one seed only.`];
+    case 'one_seed_alike':
+      return [winner, `${leads}, on one seed: that may be chance.`];
+    default:
+      return [winner, `${leads}; whether by chance is not known.`];
+  }
 }
 
 function lede({task, data, budget, choices, seeds}) {
@@ -114,7 +103,7 @@ function command_box(command) {
 function made_section(comparison) {
   const facts = [
     ['Data', comparison.data], ['Budget', comparison.budget],
-    ['Seeds', comparison.seeds.join(', ')], ['Machine', comparison.machine],
+    ['Seeds', comparison.seeds.join(', ')], ['Best model', comparison.best_run], ['Machine', comparison.machine],
     ['Fovea', comparison.version], ['Made', comparison.made]
   ].filter(([, value]) => value);
   if (!facts.length && !comparison.command) return null;
@@ -127,9 +116,10 @@ function made_section(comparison) {
       compared ?
           el('p', {class: 'method'},
              'Every choice had the same budget, the same data in the same order and the ' +
-                 'same seeds. p comes from a paired bootstrap of the difference to the best ' +
-                 'choice: how often a difference as large would appear if there were none. ' +
-                 'Below 0.05 it is called beyond chance.') :
+                 'same seeds. p says how often equal choices would show a difference to the ' +
+                 'best as large, with other seeds and other test examples, and with the best ' +
+                 'picked from as many. Below 0.05 a choice is called worse. One seed cannot ' +
+                 'tell: then only the test examples are judged.') :
           null);
 }
 

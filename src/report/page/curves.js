@@ -75,7 +75,7 @@ function curves_section(comparison) {
       chart.show(
           choices.filter((c) => !hidden.has(c.index))
               .map((c) => ({
-                     name: c.short,
+                     name: c.name,
                      colour: c.colour,
                      dashed: c.dashed,
                      points: merged_runs(c.runs, axis, key)
@@ -98,7 +98,7 @@ function curves_section(comparison) {
                    redraw();
                  }
                },
-                  dot(choice), choice.short);
+                  dot(choice), choice.name);
            return button;
          }));
   redraw();

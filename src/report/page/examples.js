@@ -49,7 +49,7 @@ function examples_section(comparison) {
     const alignment = measured(choice, 'alignment').mean;
     return el(
         'article', {class: 'card', style: `--mine:${choice.colour}`},
-        el('header', {}, el('h3', {}, dot(choice), choice.short), verdict),
+        el('header', {}, el('h3', {}, dot(choice), choice.name), verdict),
         el('p', {class: 'output'}, output ?? dash), name, figure,
         alignment === null ?
             null :

@@ -31,18 +31,32 @@ function seed_plot({mean, spread, values}, [low, high]) {
   return svg;
 }
 
+const verdict_words = {
+  worse: 'worse',
+  tie: 'may be chance',
+  too_few_seeds: 'too few seeds',
+  one_seed_differs: 'differs',
+  one_seed_alike: 'alike'
+};
+const verdict_of = (choice) => (choice.verdict in verdict_words ? choice.verdict : null);
+
 function verdict_cell(choice) {
-  const p = number_or_null(choice.p_value);
   if (choice.best) return [el('span', {class: 'best-mark'}, 'best')];
-  if (p === null) return [dash];
-  return [p < 0.05 ? 'beyond chance' : 'may be chance', el('small', {}, ` (${p_text(p)})`)];
+  const verdict = verdict_of(choice), p = number_or_null(choice.p_value);
+  if (verdict === null) return [dash];
+  const more = verdict.startsWith('one_seed') ? 'on this one seed' : p === null ? '' : p_text(p);
+  return [verdict_words[verdict], el('small', {}, more)];
 }
+
+// A name may go on in the next line after a comma, and nowhere else.
+const breakable = (name) =>
+    name.split(',').flatMap((part, i) => (i ? [',', el('wbr'), part] : [part]));
 
 // Columns are {key, title, rising (sort first upwards), value(choice), cell(choice), css}.
 function table_columns(comparison) {
-  const {choices, metric, metrics, formats, label} = comparison;
+  const {choices, metric, metrics, formats} = comparison;
   const columns =
-      [{key: 'choice', title: capital(label), rising: true, value: (c) => c.short, cell: null}];
+      [{key: 'choice', title: 'Choice', rising: true, value: (c) => c.name, cell: null}];
   for (const name of metrics) {
     const format = formats[name];
     const is_main = name === metric.name;
@@ -71,7 +85,7 @@ function table_columns(comparison) {
             numbers(found);
       }
     });
-    if (is_main && choices.some((c) => number_or_null(c.p_value) !== null)) {
+    if (is_main && choices.some((c) => verdict_of(c) !== null)) {
       columns.push({
         key: 'p_value',
         title: 'Against the best',
@@ -82,12 +96,22 @@ function table_columns(comparison) {
       });
     }
   }
+  const small = (v) => (v === null ? dash : significant(v, 2));
   const positive = (v) => (number_or_null(v) > 0 ? v : null);
   const figure = (key, title, rising, text) =>
       ({key, title, rising, value: (c) => positive(c[key]), cell: (c) => text(positive(c[key]))});
   columns.push(
       figure('parameters', 'Parameters', true, whole), figure('step_ms', 'Step, ms', true, plain),
-      figure('example_ms', 'Example, ms', true, plain),
+      {
+        ...figure('example_ms', 'One example, ms', true, plain),
+        cell: (c) => {
+          const slow = positive(c.example_ms_95);
+          return [
+            small(positive(c.example_ms)),
+            slow === null ? null : el('span', {class: 'spread'}, ` ≤ ${small(slow)}`)
+          ];
+        }
+      },
       figure('examples_per_second', 'Examples per s', false, whole),
       figure('peak_mb', 'Memory, MB', true, plain));
   // A column that nobody filled says nothing.
@@ -100,7 +124,7 @@ function table_row(choice, columns) {
   const notes = [[choice.stopped, ''], [choice.failed, ' failed']].filter(([text]) => text);
   return el(
       'tr', {style: `--mine:${choice.colour}`, 'data-choice': choice.name},
-      el('th', {scope: 'row'}, el('span', {class: 'choice-name'}, dot(choice), choice.short),
+      el('th', {scope: 'row'}, el('span', {class: 'choice-name'}, dot(choice), el('span', {}, ...breakable(choice.name))),
          ...notes.map(([text, css]) => el('span', {class: `choice-note${css}`}, text))),
       ...columns.slice(1).map(
           (column) =>
@@ -151,7 +175,11 @@ function table_section(comparison) {
       'section', {id: 'result'}, el('h2', {}, 'The result'),
       el('p', {class: 'hint'},
          seeds > 1 ? `Mean and spread over ${seeds} seeds; each faint dot is one seed.` :
-                     'One seed, so there is no spread to show.'),
+                     'One seed, so there is no spread to show.',
+         comparison.choices.some((c) => number_or_null(c.example_ms_95) !== null) ?
+             ' One example, ms: the median of answers given one at a time, and (≤) what 95 of ' +
+                 '100 stayed below.' :
+             ''),
       phone,
       el('div', {class: 'table-frame'},
          el('table', {}, el('thead', {}, el('tr', {}, ...heads.values())), body)));

@@ -1,0 +1,187 @@
+// What `fovea compare` leaves behind: a table of 80 columns, the command that makes it again, and
+// the model to ship.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "fovea/base/utf8.h"
+#include "fovea/task/config.h"
+#include "support/program.h"
+#include "support/scratch.h"
+
+namespace fovea::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json json_of(const std::string& path) {
+  std::ifstream file(path);
+  return json::parse(file);
+}
+
+const std::string small = " --embed 8 --width 12 --score-width 8 --steps 12 --maps 1 ";
+
+// Two choices, two seeds, made once.
+struct Compared {
+  ScratchFolder scratch;
+  std::string folder = scratch.path() + "/which one";
+  Ended ended = run(program + " compare translate --data builtin:reverse --examples 150" + small +
+                    "--lowercase --set keep_best=false --seeds 2 --vary score=none,dot --out '" +
+                    folder + "'");
+};
+const Compared& compared() {
+  static const Compared once;
+  return once;
+}
+
+TEST(Compare, FitsEightyColumns) {
+  ASSERT_EQ(compared().ended.exit, 0) << compared().ended.out;
+  const std::string& out = compared().ended.out;
+  for (const char* part : {"ms/1", "p95", "ex/s", "95th percentile", "±"}) {
+    EXPECT_NE(out.find(part), out.npos) << part << "\n" << out;
+  }
+  std::istringstream lines(out.substr(0, out.find("Where ")));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(code_points(line).size(), 80u) << line;
+  }
+}
+
+TEST(Compare, TheReportsCommandRunsAsItIs) {
+  ASSERT_EQ(compared().ended.exit, 0);
+  const json before = json_of(compared().folder + "/comparison.json");
+  const std::string command = before["command"];
+  ASSERT_TRUE(command.starts_with("fovea compare translate ")) << command;
+  // Every option is one of the program's.
+  const std::string help = run(program + " compare --help").out;
+  for (size_t at = command.find(" --"); at != command.npos; at = command.find(" --", at + 1)) {
+    const std::string flag = command.substr(at + 1, command.find_first_of(" =", at + 1) - at - 1);
+    EXPECT_NE(help.find("  " + flag + " "), help.npos) << flag << " of " << command;
+  }
+  const Ended again = run(program + command.substr(5) + " --json", true);
+  ASSERT_EQ(again.exit, 0) << command << "\n" << again.out;
+  EXPECT_EQ(json::parse(again.out), before) << "other settings than those of " << command;
+}
+
+TEST(Compare, TheCommandOfAPresetSaysEachOptionOnce) {
+  const ScratchFolder scratch;
+  const std::string to = scratch.path() + "/c";
+  const Preset& preset = presets()[0];
+  // Data that is not there: every run fails, but the report is written.
+  run(program + " compare " + preset.task + " --preset " + preset.name + " --data " +
+      scratch.path() + "/none --seeds 1 --time 1s --vary seed=3 --rate 0.5 --width 8 --out " + to);
+  const std::string command = json_of(to + "/comparison.json")["command"];
+  EXPECT_EQ(command.find("--rate "), command.rfind("--rate ")) << command;
+  EXPECT_EQ(run(program + command.substr(5), true).exit, 1) << "2 is wrong usage: " << command;
+}
+
+TEST(Compare, NamesTheModelToShip) {
+  ASSERT_EQ(compared().ended.exit, 0);
+  const std::string& folder = compared().folder;
+  const json page = json_of(folder + "/comparison.json");
+  const std::string name = page["choices"][0]["name"], run_of = page["best_run"];
+  EXPECT_TRUE(fs::is_symlink(folder + "/best"));
+  EXPECT_EQ(fs::read_symlink(folder + "/best").string(), run_of) << "a relative link";
+  EXPECT_TRUE(run_of.starts_with("runs/" + name + "/seed-"));
+  EXPECT_NE(compared().ended.out.find("Best:   " + folder + "/" + run_of), std::string::npos);
+  // Of the two seeds, the one that validated better.
+  std::vector<double> worth;
+  for (const char* seed : {"0", "1"}) {
+    const json summary = json_of(folder + "/runs/" + name + "/seed-" + seed + "/summary.json");
+    worth.push_back(summary["validation"].begin()->get<double>());
+  }
+  EXPECT_TRUE(run_of.ends_with(worth[1] > worth[0] ? "/seed-1" : "/seed-0")) << run_of;
+  const std::string quoted = " '" + folder + "'";
+  const Ended asked = run("echo 'a b c' | " + program + " predict" + quoted, true);
+  EXPECT_EQ(asked.exit, 0);
+  EXPECT_NE(asked.out.find(": a comparison; this is its best, " + folder + "/" + run_of),
+            std::string::npos)
+      << asked.out;
+  EXPECT_EQ(run("echo 'a b c' | " + program + " predict" + quoted).out,
+            run("echo 'a b c' | " + program + " predict '" + folder + "/best'").out);
+  EXPECT_EQ(
+      json::parse(run(program + " eval" + quoted + " --json").out)["metrics"],
+      json::parse(run(program + " eval '" + folder + "/" + run_of + "' --json").out)["metrics"]);
+}
+
+TEST(Compare, AComparisonWithoutARunIsRefused) {
+  const ScratchFolder scratch;
+  scratch.write("compare.json", "{}");
+  const std::string folder = scratch.path();
+  expect_refused("eval " + folder, 1,
+                 folder +
+                     ": is a comparison without a finished run; compare first, or name a run "
+                     "of " +
+                     folder + "/runs");
+}
+
+TEST(Compare, OneSeedHasNoSpreadAndIsNeverWorse) {
+  const ScratchFolder scratch;
+  const std::string to = scratch.path() + "/c";
+  const Ended ended = run(program + " compare classify --data builtin:sentiment --examples 200" +
+                          small + "--vary score=none,dot --out " + to);
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_EQ(ended.out.find("±"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find("worse"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("1 seed: "), std::string::npos) << ended.out;
+  const json page = json_of(to + "/comparison.json");
+  ASSERT_EQ(page["choices"].size(), 2u);
+  for (const json& choice : page["choices"]) {
+    EXPECT_TRUE(choice["metrics"]["accuracy"]["spread"].is_null());
+    EXPECT_TRUE(choice["p_value"].is_null());
+    EXPECT_LE(choice["example_ms"].get<double>(), choice["example_ms_95"].get<double>());
+    EXPECT_GT(choice["examples_per_second"].get<double>(), 0);
+  }
+}
+
+TEST(Compare, BytesThatCutACharacterAreNoTrouble) {
+  const ScratchFolder scratch;
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "Où sont les élèves à Noël ? Là-bas, près du château.\n";
+  const std::string data = scratch.write("texte.txt", text), to = scratch.path() + "/c";
+  const Ended ended = run(program + " compare lm --tokens bytes --data " + data +
+                              " --layers 1 --width 16 --heads 2 --context 16 --steps 3 --length 4" +
+                              " --maps 2 --vary rate=0.001,0.01 --out " + to,
+                          true);
+  EXPECT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_EQ(json_of(to + "/comparison.json")["choices"].size(), 2u);
+}
+
+TEST(Lm, TestsOnTextThatChoseNothing) {
+  const ScratchFolder scratch;
+  // The parts are of other letters: what is measured on tells by its loss alone.
+  const std::string to = scratch.path() + "/lm";
+  std::string text;
+  for (const auto& [letter, lines] : {std::pair{'a', 80}, {'b', 10}, {'c', 10}}) {
+    for (int i = 0; i < lines; ++i) text += std::string(19, letter) + "\n";
+  }
+  const std::string data = scratch.write("text.txt", text);
+  const Ended trained =
+      run(program + " train lm --data " + data +
+              " --layers 1 --width 16 --heads 2 --context 16 --steps 2 --out " + to,
+          true);
+  ASSERT_EQ(trained.exit, 0) << trained.out;
+  EXPECT_NE(trained.out.find("1600 tokens to learn from, 200 to validate on, 200 to test on"),
+            std::string::npos)
+      << trained.out;
+  const auto inputs = [&](const std::string& words) {
+    EXPECT_EQ(
+        run(program + " eval " + to + " --length 1 --details " + to + "/e.json " + words).exit, 0);
+    std::string all;
+    const json details = json_of(to + "/e.json");
+    for (const auto& one : details["inputs"]) all += one.get<std::string>();
+    std::erase(all, '\n');
+    std::ranges::sort(all);
+    const auto same = std::ranges::unique(all);
+    all.erase(same.begin(), same.end());
+    return all;
+  };
+  EXPECT_EQ(inputs("--data dev"), "b");
+  EXPECT_EQ(inputs("--data test"), "c");
+  EXPECT_EQ(inputs(""), "c");
+  EXPECT_EQ(inputs("--data " + scratch.write("other.txt", "aaaabbbb\naaaabbbb\n")), "ab");
+}
+
+}  // namespace
+}  // namespace fovea::test
