@@ -6,6 +6,8 @@
 #include <ctime>
 
 #include "fovea/app/bench/race.h"
+#include "fovea/attention/align/entmax.h"
+#include "fovea/attention/align/softmax.h"
 #include "fovea/attention/engine.h"
 #include "fovea/op/tape.h"
 

@@ -14,8 +14,9 @@
 #include <iostream>
 
 #include "fovea/app/bench/race.h"
-#include "fovea/model/beam_search.h"
-#include "fovea/model/transformer.h"
+#include "fovea/model/seq2seq/beam_search.h"
+#include "fovea/model/transformer/language_model.h"
+#include "fovea/model/transformer/translator.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/reduce.h"
 #include "fovea/train/checkpoint.h"
@@ -51,11 +52,11 @@ class Generation {
   // Keys and values of one token.
   double kept_bytes() const { return 2.0 * 4 * width * layers; }
 
-  LanguageModel::Continuation start(int64_t length) const {
-    LanguageModel::Continuation text(model_);
-    while (text.length() < length) {
-      const int64_t n = std::min<int64_t>(512, length - text.length());
-      text.step(Tensor::of({1, n}, some_words(n, Random(2))));
+  std::unique_ptr<LanguageModel::Continuation> start(int64_t length) const {
+    auto text = model_.start();
+    while (text->length() < length) {
+      const int64_t n = std::min<int64_t>(512, length - text->length());
+      text->step(Tensor::of({1, n}, some_words(n, Random(2))));
     }
     return text;
   }
@@ -67,7 +68,8 @@ class Generation {
  private:
   static constexpr int64_t layers = 6, width = 512;
   Parameters parameters_{1};
-  LanguageModel model_{parameters_, words, options(layers, width, 4 * width)};
+  TransformerLanguageModel model_{
+      parameters_, {.vocabulary = words}, options(layers, width, 4 * width)};
 };
 
 void measure_token(double seconds) {
@@ -87,7 +89,7 @@ void measure_token(double seconds) {
       [&] {
         auto text = model.start(0);
         Tensor last = Tensor::of({1}, std::vector<int32_t>{2});
-        for (int64_t i = 0; i < tokens; ++i) last = Generation::next(text, last);
+        for (int64_t i = 0; i < tokens; ++i) last = Generation::next(*text, last);
       },
       [&] {
         for (int64_t i = 0; i < tokens; ++i) {
@@ -114,14 +116,14 @@ Line fitted(const std::vector<double>& x, const std::vector<double>& y) {
 void measure_growth(double seconds) {
   const Generation model;
   const std::vector<int64_t> lengths{16, 512, 1024, 2048, 4096, 8192};
-  std::vector<LanguageModel::Continuation> texts;
+  std::vector<std::unique_ptr<LanguageModel::Continuation>> texts;
   for (const int64_t n : lengths) texts.push_back(model.start(n));
   const Tensor word = Tensor::of({1}, std::vector<int32_t>{5});
   // The first token after a length that is a power of two makes room for as many again.
-  for (auto& text : texts) text.step(word);
+  for (auto& text : texts) text->step(word);
   std::vector<Timer> timers(texts.size());
   for (const double stop = now() + seconds; now() < stop || timers[0].seconds.size() < 10;) {
-    for (size_t i = 0; i < texts.size(); ++i) timers[i].run([&] { texts[i].step(word); });
+    for (size_t i = 0; i < texts.size(); ++i) timers[i].run([&] { texts[i]->step(word); });
   }
   const double least = timers[0].best();
   std::vector<double> x, y, log_x, log_y;
@@ -154,8 +156,8 @@ constexpr int64_t sources = 32, beam = 4, tokens_each = 40;
 class Translation {
  public:
   explicit Translation(int64_t width, const std::string& folder = "")
-      : model_(parameters_, words, words, untied(width)) {
-    Tensor& output = parameters_["output/weight"];
+      : model_(parameters_, {.vocabulary = words, .target_vocabulary = words}, untied(width)) {
+    const Parameter& output = parameters_["output/weight"];
     for (float& w : output.write()) w *= 6;
     std::fill_n(output.write().begin() + 3 * width, width, 0.0F);
     std::vector<std::vector<int32_t>> lists;
@@ -173,28 +175,26 @@ class Translation {
   }
 
   std::vector<std::vector<Answer>> run() const {
-    // 3 * 10 + 10 tokens, however long the sources are.
-    const std::vector<std::vector<int32_t>> even(sources, std::vector<int32_t>(10));
-    return beam_search(Substituted(model_, source_), sequences_of(even),
-                       {.beam = beam, .longest_factor = 3});
+    // 40 tokens, however long the sources are.
+    return beam_search(Limited(model_.decoder()), model_.encode({.text = source_}),
+                       {.beam = beam, .longest_factor = 100});
   }
 
  private:
-  // Answers to `source` whatever it is asked.
-  class Substituted : public Translator {
+  // A decoder that writes 40 tokens at the most.
+  class Limited : public Decoder {
    public:
-    Substituted(const Translator& model, const Sequences& source)
-        : model_(model), source_(source) {}
-    Taught teach(const Sequences& s, const Sequences& t, Random* random) const override {
-      return model_.teach(s, t, random);
+    explicit Limited(const Decoder& decoder) : decoder_(decoder) {}
+    Taught teach(const Memory& memory, const Sequences& target) const override {
+      return decoder_.teach(memory, target);
     }
-    std::unique_ptr<Decoding> start(const Sequences&, int64_t n) const override {
-      return model_.start(source_, n);
+    std::unique_ptr<Decoding> start(const Memory& memory, int64_t beam) const override {
+      return decoder_.start(memory, beam);
     }
+    int64_t longest() const override { return 40; }
 
    private:
-    const Translator& model_;
-    const Sequences& source_;
+    const Decoder& decoder_;
   };
 
   static TransformerOptions untied(int64_t width) {

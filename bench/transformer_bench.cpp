@@ -7,9 +7,8 @@
 // positions are not), and attention's own products where the pattern allows them: 3.5 x forward.
 // tools/bench_transformer_torch.py asks for turns: FOLDER gets data.safetensors and
 // weights.safetensors, which both sides start from.
-#include "fovea/model/language_model.h"
+#include "fovea/model/transformer/language_model.h"
 #include "fovea/op/tape.h"
-#include "fovea/task/loss.h"
 #include "fovea/train/checkpoint.h"
 #include "fovea/train/optimizer.h"
 #include "turns.h"
@@ -58,7 +57,7 @@ class Training {
   explicit Training(const Sizes& s, const std::string& folder = "")
       : sizes_(s),
         data_(make_data(s)),
-        model_(parameters_, tokens, s.options()),
+        model_(parameters_, {.vocabulary = tokens}, s.options()),
         optimizer_(make_optimizer(parameters_, {.rate = 1e-3})) {
     if (folder.empty()) return;
     save_safetensors(folder + "/data.safetensors", std::vector<NamedTensor>{{"ids", data_}});
@@ -76,8 +75,8 @@ class Training {
       wanted.insert(wanted.end(), row + 1, row + T + 1);
     }
     const auto n = static_cast<int64_t>(wanted.size());
-    Tape tape;
-    const Tensor scores = model_.scores(sequences_of(given), &random_);
+    Tape tape(random_);
+    const Tensor scores = model_.scores(sequences_of(given));
     const Tensor loss = classification_loss(scores, Tensor::of({n}, wanted), 0, {});
     Gradients gradients = tape.backward(loss);
     clip_by_norm(parameters_, gradients, 1);
@@ -91,7 +90,7 @@ class Training {
   int64_t next_ = 0;
   Random random_{7};
   Parameters parameters_{1};
-  LanguageModel model_;
+  TransformerLanguageModel model_;
   std::unique_ptr<Optimizer> optimizer_;
 };
 

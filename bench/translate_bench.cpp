@@ -6,9 +6,8 @@
 // turns of ten steps, and words a second.
 #include <numeric>
 
-#include "fovea/model/encoder_decoder.h"
+#include "fovea/model/seq2seq/encoder_decoder.h"
 #include "fovea/op/tape.h"
-#include "fovea/task/loss.h"
 #include "fovea/train/checkpoint.h"
 #include "fovea/train/optimizer.h"
 #include "turns.h"
@@ -96,9 +95,8 @@ void save_data(const std::string& path, const std::vector<std::vector<Example>>&
 }
 
 EncoderDecoderOptions options() {
-  EncoderDecoderOptions o{
-      .recurrent = {.cell = Cell::lstm, .layers = 1, .embed = width, .width = width}};
-  o.attention.options.width = width;
+  EncoderDecoderOptions o;
+  o.cell = "lstm", o.embed = o.width = width;
   return o;
 }
 
@@ -120,7 +118,7 @@ class Training {
     }
     const auto tokens = static_cast<int64_t>(wanted.size());
     Tape tape;
-    const auto taught = model_.teach(sequences_of(sources), sequences_of(targets), nullptr);
+    const auto taught = model_.teach({.text = sequences_of(sources)}, sequences_of(targets));
     const Tensor loss = classification_loss(taught.scores, Tensor::of({tokens}, wanted), 0, {});
     Gradients gradients = tape.backward(loss);
     clip_by_norm(parameters_, gradients, 1);
@@ -132,7 +130,10 @@ class Training {
   std::vector<std::vector<Example>> batches_ = make_batches();
   int64_t next_ = 0;
   Parameters parameters_{1};
-  EncoderDecoder model_{Scope(parameters_), words, words, options()};
+  EncoderDecoder model_{Scope(parameters_),
+                        {.vocabulary = words, .target_vocabulary = words},
+                        options(),
+                        {.score_width = width}};
   std::unique_ptr<Optimizer> optimizer_ = make_optimizer(parameters_, {.rate = 1e-3});
 };
 

@@ -5,7 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "fovea/attention/call.h"
+#include "fovea/attention/align/drawn.h"
+#include "fovea/attention/prepared.h"
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/simd.h"
 #include "support/attention_cases.h"
@@ -235,13 +236,13 @@ TEST(AttentionRows, TakeWhatTheFusedKernelDeclines) {
   auto paths = [&](const NamedScore& s, const Alignment& align, Dtype dtype) {
     Trial setup(z, s, alignments()[0], full, false, false, dtype);
     const AttentionInputs in{.q = setup.q, .k = setup.k, .v = setup.v};
-    const Call call = prepare(in, setup.score, align);
+    const PreparedAttention call = prepare(in, setup.score, align);
     return std::pair(fused_declines(call).empty(), rows_declines(call).empty());
   };
   EXPECT_EQ(paths(scores()[0], softmax_alignment(), Dtype::f32), std::pair(true, true));
   EXPECT_EQ(paths(scores()[5], softmax_alignment(), Dtype::f32), std::pair(false, true));
   EXPECT_EQ(paths(scores()[0], sparsemax_alignment(), Dtype::f32), std::pair(false, true));
-  EXPECT_EQ(paths(scores()[0], hard_alignment(Alignment::Estimator::reinforce), Dtype::f32),
+  EXPECT_EQ(paths(scores()[0], hard_alignment(Estimator::reinforce), Dtype::f32),
             std::pair(false, false));
   EXPECT_EQ(paths(scores()[0], softmax_alignment(), Dtype::f64), std::pair(false, false));
 }

@@ -1,5 +1,5 @@
 // Beam search against an exhaustive search over a model small enough for one.
-#include "fovea/model/beam_search.h"
+#include "fovea/model/seq2seq/beam_search.h"
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t vocabulary = 6;  // pad, unknown, begin, end, and two words
 
-// Scores that depend on the source's first token and on all tokens so far.
-class Scripted : public Translator {
+// Scores that depend on one number of the memory and on all tokens so far.
+class Scripted : public Decoder {
  public:
-  Taught teach(const Sequences&, const Sequences&, Random*) const override { return {}; }
+  Taught teach(const Memory&, const Sequences&) const override { return {}; }
 
   static std::vector<float> next(int32_t source, const std::vector<int32_t>& so_far) {
     uint64_t hash = static_cast<uint64_t>(source) * 977 + 13;
@@ -29,10 +29,8 @@ class Scripted : public Translator {
 
   class Steps : public Decoding {
    public:
-    Steps(const Sequences& source, int64_t beam) : beam_(beam), paths_(source.count() * beam) {
-      for (int64_t b = 0; b < source.count(); ++b) {
-        firsts_.push_back(source.ids.read<int32_t>()[source.offsets.read<int32_t>()[b]]);
-      }
+    Steps(const Memory& memory, int64_t beam) : beam_(beam), paths_(memory.count() * beam) {
+      for (float x : memory.states.read()) firsts_.push_back(static_cast<int32_t>(x));
     }
     Tensor step(const Tensor& ids) override {
       Tensor scores({ids.dim(0), vocabulary});
@@ -53,10 +51,18 @@ class Scripted : public Translator {
     std::vector<int32_t> firsts_;
     std::vector<std::vector<int32_t>> paths_;
   };
-  std::unique_ptr<Decoding> start(const Sequences& source, int64_t beam) const override {
-    return std::make_unique<Steps>(source, beam);
+  std::unique_ptr<Decoding> start(const Memory& memory, int64_t beam) const override {
+    return std::make_unique<Steps>(memory, beam);
   }
 };
+
+// A memory of one number each.
+Memory memory_of(std::span<const std::vector<int32_t>> lists) {
+  const auto B = static_cast<int64_t>(lists.size());
+  Memory memory{.states = Tensor({B, 1, 1}), .lengths = Tensor::full({B}, 1, Dtype::i32)};
+  for (int64_t b = 0; b < B; ++b) memory.states.write()[b] = static_cast<float>(lists[b][0]);
+  return memory;
+}
 
 std::vector<double> log_probabilities(int32_t source, const std::vector<int32_t>& path) {
   const auto scores = Scripted::next(source, path);
@@ -69,7 +75,7 @@ std::vector<double> log_probabilities(int32_t source, const std::vector<int32_t>
 
 TEST(BeamSearch, GreedyTakesTheLikeliestEachTime) {
   const std::vector<std::vector<int32_t>> sources{{4}, {5}, {1}};
-  const auto answers = beam_search(Scripted(), sequences_of(sources), {.beam = 1});
+  const auto answers = beam_search(Scripted(), memory_of(sources), {.beam = 1});
   for (size_t b = 0; b < sources.size(); ++b) {
     std::vector<int32_t> path{2};
     while (path.size() < 12) {
@@ -103,7 +109,7 @@ TEST(BeamSearch, AWideBeamFindsTheBestAnswer) {
     all_answers(source, {2}, 0, 6, found);
     const std::vector<std::vector<int32_t>> one{{source}};
     const auto answers =
-        beam_search(Scripted(), sequences_of(one), {.beam = 200, .nbest = 3, .length_penalty = 0});
+        beam_search(Scripted(), memory_of(one), {.beam = 200, .nbest = 3, .length_penalty = 0});
     auto best = found.rbegin();
     for (const Answer& answer : answers[0]) {
       EXPECT_EQ(answer.ids, best->second) << source;
@@ -116,10 +122,10 @@ TEST(BeamSearch, AWideBeamFindsTheBestAnswer) {
 
 TEST(BeamSearch, SourcesDoNotTouchEachOther) {
   const std::vector<std::vector<int32_t>> sources{{4}, {9}, {2}};
-  const auto together = beam_search(Scripted(), sequences_of(sources), {.beam = 4, .nbest = 2});
+  const auto together = beam_search(Scripted(), memory_of(sources), {.beam = 4, .nbest = 2});
   for (size_t b = 0; b < sources.size(); ++b) {
     const auto alone =
-        beam_search(Scripted(), sequences_of({&sources[b], 1}), {.beam = 4, .nbest = 2});
+        beam_search(Scripted(), memory_of({&sources[b], 1}), {.beam = 4, .nbest = 2});
     EXPECT_EQ(alone[0][0].ids, together[b][0].ids);
     EXPECT_EQ(alone[0][1].ids, together[b][1].ids);
   }
@@ -127,7 +133,7 @@ TEST(BeamSearch, SourcesDoNotTouchEachOther) {
 
 TEST(BeamSearch, RefusesMoreAnswersThanItFollows) {
   const std::vector<std::vector<int32_t>> one{{4}};
-  EXPECT_THROW(beam_search(Scripted(), sequences_of(one), {.beam = 2, .nbest = 3}), Error);
+  EXPECT_THROW(beam_search(Scripted(), memory_of(one), {.beam = 2, .nbest = 3}), Error);
 }
 
 }  // namespace

@@ -49,9 +49,9 @@ TEST(Program, LearnsFromACsvFile) {
   std::string text = "a,b,target\n";
   for (int i = 0; i < 40; ++i) text += say(i % 7, ",", i % 5, ",", (i % 7) * 2, "\n");
   const std::string words =
-      program + " train regress --json --data " + write_file("good.csv", text) + " --score ";
+      program + " train regress --json --data " + write_file("good.csv", text) + " --";
   double worst = 1e300;
-  for (const char* score : {"none", "kernel_given", "kernel"}) {
+  for (const char* score : {"model mean", "score kernel_given", "score kernel"}) {
     const Ended trained = run(words + score);
     ASSERT_EQ(trained.exit, 0) << score;
     const double rmse = nlohmann::json::parse(trained.out)["test"]["rmse"];

@@ -62,14 +62,13 @@ double violation(Law law, const Mechanism& mechanism) {
       in.who = allow(mask);
       in.q = parameter(in.q), in.k = parameter(in.k), in.v = parameter(in.v);
       Random random(3);
-      in.random = &random;
-      Tape tape;
+      Tape tape(random);
       const Tensor c = mechanism(in).context;
       double worst = 0;
       for (float x : slice(c, 1, 1, 2).read()) worst = std::max<double>(worst, std::abs(x));
       const Gradients g = tape.backward(sum(c));
       for (const Tensor* x : {&in.q, &in.k, &in.v}) {
-        const Tensor gradient = g[*x];
+        const Tensor gradient = g.or_zeros(*x);
         for (float dx : gradient.read()) {
           if (!std::isfinite(dx)) return INFINITY;
         }
@@ -102,9 +101,9 @@ TEST_P(EveryMechanism, ObeysItsLaws) {
   const Entry& entry = GetParam();
   if (entry.laws.empty()) GTEST_SKIP() << entry.name << " has other inputs; its own tests hold it";
   Parameters parameters(5);
-  MechanismOptions o;
+  AttentionOptions o;
   o.d_q = o.d_k = o.d_v = D;
-  o.heads = H;
+  o.heads = o.input_heads = H;
   o.reach = 2;
   const Mechanism mechanism = make_mechanism(entry, parameters, o);
   for (Law law : entry.laws) {
@@ -118,8 +117,8 @@ TEST_P(EveryMechanism, SaysWhatItIs) {
     EXPECT_FALSE(text->empty()) << entry.name;
   }
   for (const std::string& option : entry.options) {
-    MechanismOptions o;
-    EXPECT_NO_THROW(mechanism_fields().get(o, option)) << entry.name;
+    AttentionOptions o;
+    EXPECT_NO_THROW(attention_fields().get(o, option)) << entry.name;
   }
   EXPECT_EQ(&find_entry(entry.kind, entry.name),
             &*std::ranges::find_if(

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "fovea/attention/recorder.h"
-#include "fovea/model/beam_search.h"
-#include "fovea/model/transformer.h"
+#include "fovea/model/seq2seq/beam_search.h"
+#include "fovea/model/transformer/heads.h"
+#include "fovea/model/transformer/language_model.h"
+#include "fovea/model/transformer/translator.h"
 #include "fovea/op/index.h"
 #include "fovea/op/shape.h"
 #include "support/layer.h"
@@ -49,11 +51,11 @@ int64_t up_to(int64_t n) { return n * (n + 1) / 2; }
 TEST(DecodingCost, TokenLooksOnceAtEveryTokenBeforeIt) {
   for (const char* position : {"sinusoidal", "rotary", "alibi"}) {
     Parameters table(1);
-    const LanguageModel model(table, vocabulary, small(position));
+    const TransformerLanguageModel model(table, {.vocabulary = vocabulary}, small(position));
     for (const int64_t T : {8, 16, 32, 33}) {
       const Recorder recorder;
-      LanguageModel::Continuation text(model);
-      for (int64_t t = 0; t < T; ++t) text.step(random_ids({1}, t, vocabulary));
+      const auto text = model.start();
+      for (int64_t t = 0; t < T; ++t) text->step(random_ids({1}, t, vocabulary));
       const Cost c = cost(recorder, "self");
       EXPECT_EQ(c.calls, layers * T);
       EXPECT_EQ(c.queries, layers * heads * T);
@@ -64,12 +66,12 @@ TEST(DecodingCost, TokenLooksOnceAtEveryTokenBeforeIt) {
 
 TEST(DecodingCost, StartingOverAtEachTokenIsCountedAsTheSquare) {
   Parameters table(1);
-  const LanguageModel model(table, vocabulary, small());
+  const TransformerLanguageModel model(table, {.vocabulary = vocabulary}, small());
   const int64_t T = 16;
   const Recorder recorder;
   for (int64_t t = 1; t <= T; ++t) {
-    LanguageModel::Continuation text(model);
-    text.step(random_ids({1, t}, 5, vocabulary));
+    const auto text = model.start();
+    text->step(random_ids({1, t}, 5, vocabulary));
   }
   const Cost c = cost(recorder, "self");
   EXPECT_EQ(c.queries, layers * heads * up_to(T));
@@ -77,28 +79,28 @@ TEST(DecodingCost, StartingOverAtEachTokenIsCountedAsTheSquare) {
 }
 
 // Starts over at every step: all tokens of all answers go through the model again.
-class StartingOver : public Translator {
+class StartingOver : public Decoder {
  public:
-  explicit StartingOver(const Translator& model) : model_(model) {}
-  Taught teach(const Sequences& source, const Sequences& target, Random* random) const override {
-    return model_.teach(source, target, random);
+  StartingOver(const Translator& model, const ModelInputs& in) : model_(model), in_(in) {}
+  Taught teach(const Memory& memory, const Sequences& target) const override {
+    return model_.decoder().teach(memory, target);
   }
-  std::unique_ptr<Decoding> start(const Sequences& source, int64_t) const override {
-    return std::make_unique<Steps>(model_, source);
+  std::unique_ptr<Decoding> start(const Memory&, int64_t) const override {
+    return std::make_unique<Steps>(*this);
   }
 
  private:
   class Steps : public Decoding {
    public:
-    Steps(const Translator& model, const Sequences& source) : model_(model), source_(source) {}
+    explicit Steps(const StartingOver& over) : over_(over) {}
     Tensor step(const Tensor& ids) override {
       answers_.resize(ids.dim(0));
       for (int64_t i = 0; i < ids.dim(0); ++i) answers_[i].push_back(ids.read<int32_t>()[i]);
-      decoding_ = model_.start(source_, 0);
+      const auto decoding = over_.model_.decoder().start(over_.model_.encode(over_.in_), 0);
       Tensor all({ids.dim(0), static_cast<int64_t>(answers_[0].size())}, Dtype::i32);
       auto to = all.write<int32_t>().begin();
       for (const auto& answer : answers_) to = std::ranges::copy(answer, to).out;
-      const Tensor scores = decoding_->step(all);
+      const Tensor scores = decoding->step(all);
       const int64_t N = ids.dim(0), V = scores.dim(1), m = scores.dim(0) / N;
       return reshape(slice(reshape(scores, {N, m, V}), 1, m - 1, m), {N, V});
     }
@@ -108,12 +110,11 @@ class StartingOver : public Translator {
     }
 
    private:
-    const Translator& model_;
-    const Sequences& source_;
-    std::unique_ptr<Decoding> decoding_;
+    const StartingOver& over_;
     std::vector<std::vector<int32_t>> answers_;
   };
   const Translator& model_;
+  const ModelInputs& in_;
 };
 
 class TranslationCost : public testing::Test {
@@ -122,14 +123,18 @@ class TranslationCost : public testing::Test {
   // Nothing ends before it has T tokens: the end is a token that the model does not know of.
   static constexpr BeamOptions options{.beam = beam, .nbest = beam, .longest_factor = 1, .end = -1};
 
-  std::vector<std::vector<Answer>> run(const Translator& model) const {
+  static ModelInputs inputs() {
     const std::vector<std::vector<int32_t>> lists{
         {4, 5, 6, 7, 8}, {9, 8, 7, 6, 5}, {1, 4, 1, 4, 1}};
-    return beam_search(model, sequences_of(lists), options);
+    return {.text = sequences_of(lists)};
+  }
+  std::vector<std::vector<Answer>> run(const Translator& model) const {
+    return beam_search(model.decoder(), model.encode(inputs()), options);
   }
 
   Parameters table_{1};
-  TransformerTranslator model_{table_, vocabulary, vocabulary, small()};
+  TransformerTranslator model_{
+      table_, {.vocabulary = vocabulary, .target_vocabulary = vocabulary}, small()};
 };
 
 TEST_F(TranslationCost, SourceIsEncodedOnceAndStepsLookAtWhatIsKept) {
@@ -147,8 +152,11 @@ TEST_F(TranslationCost, SourceIsEncodedOnceAndStepsLookAtWhatIsKept) {
 
 TEST_F(TranslationCost, StartingOverGivesTheSameAnswersForMuchMore) {
   const auto kept = run(model_);
+  const ModelInputs in = inputs();
+  const StartingOver starting_over(model_, in);
+  const Memory memory{.lengths = in.text.lengths()};  // the rest is made anew at each step
   const Recorder recorder;
-  const auto over = run(StartingOver(model_));
+  const auto over = beam_search(starting_over, memory, options);
   for (int64_t b = 0; b < B; ++b) {
     for (int64_t i = 0; i < beam; ++i) EXPECT_EQ(kept[b][i].ids, over[b][i].ids);
   }

@@ -2,6 +2,8 @@
 // pair, which the plain twin adds up in float64.
 #include <gtest/gtest.h>
 
+#include "fovea/attention/align/entmax.h"
+#include "fovea/attention/align/softmax.h"
 #include "fovea/attention/engine.h"
 #include "fovea/attention/position/alibi.h"
 #include "fovea/attention/position/distance.h"
@@ -31,9 +33,9 @@ Result run(const Case& c, Dtype dtype, bool as_pairs, const Pattern& who, double
   const Tensor r =
       input({c.shared_batch ? 1 : c.B, c.shared_heads ? 1 : c.H, 1, 2 * c.reach + 1}, 4);
   Random random(7);
-  Tape tape;
+  Tape tape(random);
   AttentionInputs in;
-  in.q = q, in.k = k, in.v = v, in.who = who, in.dropout = dropout, in.random = &random;
+  in.q = q, in.k = k, in.v = v, in.who = who, in.dropout = dropout;
   if (as_pairs) {
     in.bias = by_distance(r, c.Tq, c.Tk, c.offset);
   } else {

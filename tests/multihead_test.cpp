@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "fovea/attention/align/entmax.h"
+#include "fovea/attention/align/local.h"
+#include "fovea/attention/align/softmax.h"
 #include "fovea/attention/engine.h"
 #include "fovea/attention/position/alibi.h"
 #include "fovea/attention/position/rotary.h"
@@ -31,11 +34,14 @@ TEST(Torch, MultiHeadAgreesForwardAndBackward) {
     golden.check("mha " + name, [&](const Tensors& x) {
       Parameters table;
       const MultiHead layer(table, width, {.heads = heads, .d_memory = d_memory});
-      for (int i = 0; i < 4; ++i) {
+      std::vector<Parameter> biases;
+      for (size_t i = 0; i < 4; ++i) {
         const std::string at = std::string(projections[i]);
-        table[at + "/weight"] = x[2 + i];
-        table[at + "/bias"] = i == 3 ? x[7] : slice(x[6], 0, i * width, (i + 1) * width);
+        golden.hold(2 + i, x[2 + i], {table[at + "/weight"]});
+        if (i < 3) biases.push_back(table[at + "/bias"]);
       }
+      golden.hold(6, x[6], biases);
+      golden.hold(7, x[7], {table["out/bias"]});
       return layer({.x = x[0], .memory = self ? Tensor() : x[1], .who = who & lengths(x[8])}).y;
     });
   };
@@ -264,7 +270,7 @@ TEST(MultiHead, AMemoryIsReadManyTimes) {
 
 TEST(MultiHead, WhatCountsTheKeysIsToldHowManyThereAre) {
   const ScoreFactory location = [](Scope s, int64_t q, int64_t) { return location_score(s, q, 5); };
-  const AlignmentFactory local = [](Scope s, int64_t d) { return local_alignment(s, d, 2); };
+  const AlignmentFactory local = [](Scope s, int64_t d) { return local_p_alignment(s, d, 2); };
   const Tensor x = random_tensor({2, 1, 12}, 1).to(Dtype::f32),
                memory = random_tensor({2, 5, 12}, 2).to(Dtype::f32);
   for (const MultiHeadOptions& options :

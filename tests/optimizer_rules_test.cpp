@@ -19,14 +19,14 @@ namespace {
 struct Golden {
   Golden() {
     for (const auto& [name, shape] : {std::pair("a", Shape{3, 7}), {"b", Shape{5}}}) {
-      Tensor& w = Scope(parameters).param(name, shape, init::zeros());
+      const Parameter w = Scope(parameters).param(name, shape, init::zeros());
       std::ranges::copy(file.load(std::string("start/") + name).read(), w.write().begin());
     }
   }
   void step(Optimizer& optimizer, int t) {
     Gradients gradients;
     for (const auto& entry : parameters.entries()) {
-      gradients.set(entry.value, file.load(std::to_string(t) + "/" + entry.name));
+      gradients.set(entry.value(), file.load(std::to_string(t) + "/" + entry.name()));
     }
     optimizer.step(gradients, 1.0 / (1 + t));
   }
@@ -75,7 +75,7 @@ TEST(OptimizerRules, AgreeWithPyTorchOverTenSteps) {
     const auto optimizer = make_optimizer(golden.parameters, options);
     for (int t = 0; t < 10; ++t) golden.step(*optimizer, t);
     for (const auto& entry : golden.parameters.entries()) {
-      expect_close(entry.value, golden.file.load(name + "/" + entry.name), 1e-6);
+      expect_close(entry.value(), golden.file.load(name + "/" + entry.name()), 1e-6);
     }
   }
 }

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "fovea/attention/recorder.h"
-#include "fovea/model/beam_search.h"
-#include "fovea/model/transformer.h"
+#include "fovea/model/seq2seq/beam_search.h"
+#include "fovea/model/transformer/heads.h"
+#include "fovea/model/transformer/language_model.h"
+#include "fovea/model/transformer/translator.h"
 #include "fovea/op/shape.h"
 #include "fovea/tensor/safetensors.h"
 #include "support/gradient.h"
@@ -17,13 +19,13 @@
 namespace fovea::test {
 namespace {
 
-void set(Parameters& table, const std::string& name, Tensor value) {
+void set(const Parameters& table, const std::string& name, Tensor value) {
   ASSERT_EQ(table[name].shape(), value.shape()) << name;
   table[name] = std::move(value);
 }
 
 // GPT-2 keeps linear layers as [in, out], and query, key and value in one.
-void read_gpt2(const std::string& path, int64_t layers, Parameters& table) {
+void read_gpt2(const std::string& path, int64_t layers, const Parameters& table) {
   const Safetensors stored = Safetensors::open(path);
   auto linear = [&](const std::string& name, const std::string& theirs, int64_t part, int64_t of) {
     const Tensor w = transposed(stored.load(theirs + ".weight")), b = stored.load(theirs + ".bias");
@@ -57,7 +59,7 @@ TEST(Reference, SortingModelGivesTheLogitsAndMapsOfPyTorch) {
                     said = shared_data("../reference/gpt-nano-sort_torch-fp32.json");
   if (weights.empty() || said.empty()) GTEST_SKIP() << "the sorting model is not here";
   Parameters table;
-  const LanguageModel model(table, 3,
+  const TransformerLanguageModel model(table, {.vocabulary = 3},
                             {.layers = 3,
                              .width = 48,
                              .heads = 3,
@@ -73,7 +75,7 @@ TEST(Reference, SortingModelGivesTheLogitsAndMapsOfPyTorch) {
   const auto B = static_cast<int64_t>(ids.size()), T = static_cast<int64_t>(ids[0].size());
   const auto logits = reference.at("logits").get<std::vector<float>>();
   Recorder recorder;
-  const Tensor ours = model.scores(sequences_of(ids), nullptr);
+  const Tensor ours = model.scores(sequences_of(ids));
   expect_close(ours, Tensor::of({B * T, 3}, logits), 1e-5);
   for (int64_t i = 0; i < 3; ++i) {
     const auto map = reference.at("attentions").at(i).get<std::vector<float>>();
@@ -82,7 +84,7 @@ TEST(Reference, SortingModelGivesTheLogitsAndMapsOfPyTorch) {
 }
 
 // OpenNMT's names; query, key and value, or key and value, are one.
-void read_opennmt(const Safetensors& stored, int64_t layers, Parameters& table) {
+void read_opennmt(const Safetensors& stored, int64_t layers, const Parameters& table) {
   auto linear = [&](const std::string& name, const std::string& theirs, int64_t part, int64_t of) {
     for (const std::string what : {"weight", "bias"}) {
       const Tensor x = stored.load(theirs + "." + what);
@@ -140,13 +142,13 @@ Tensor halved_positions(int64_t longest, int64_t width) {
 }
 
 // Scores with a bias for each token, which our output layer does not have.
-class Biased : public Translator {
+class Biased : public Decoder {
  public:
-  Biased(const Translator& model, Tensor bias) : model_(model), bias_(std::move(bias)) {}
-  Taught teach(const Sequences& source, const Sequences& target, Random* random) const override {
-    return {model_.teach(source, target, random).scores + bias_, {}};
+  Biased(const Decoder& decoder, Tensor bias) : decoder_(decoder), bias_(std::move(bias)) {}
+  Taught teach(const Memory& memory, const Sequences& target) const override {
+    return {decoder_.teach(memory, target).scores + bias_};
   }
-  std::unique_ptr<Decoding> start(const Sequences& source, int64_t beam) const override {
+  std::unique_ptr<Decoding> start(const Memory& memory, int64_t beam) const override {
     struct Step : Decoding {
       std::unique_ptr<Decoding> of;
       Tensor bias;
@@ -154,13 +156,13 @@ class Biased : public Translator {
       void select(const Tensor& rows) override { of->select(rows); }
     };
     auto step = std::make_unique<Step>();
-    step->of = model_.start(source, beam);
+    step->of = decoder_.start(memory, beam);
     step->bias = bias_;
     return step;
   }
 
  private:
-  const Translator& model_;
+  const Decoder& decoder_;
   Tensor bias_;
 };
 
@@ -170,7 +172,7 @@ TEST(Reference, TransliterationModelGivesTheLogitsAndAnswersOfPyTorch) {
   if (weights.empty() || said.empty()) GTEST_SKIP() << "the transliteration model is not here";
   const Safetensors stored = Safetensors::open(weights);
   Parameters table;
-  const TransformerTranslator model(table, 51, 43,
+  const TransformerTranslator model(table, {.vocabulary = 51, .target_vocabulary = 43},
                                     {.layers = 6,
                                      .width = 32,
                                      .heads = 8,
@@ -182,7 +184,7 @@ TEST(Reference, TransliterationModelGivesTheLogitsAndAnswersOfPyTorch) {
   for (const std::string side : {"encoder", "decoder"}) {
     set(table, side + "/positions/weight", halved_positions(40, 32));
   }
-  const Biased biased(model, stored.load("decoder.projection.bias"));
+  const Biased biased(model.decoder(), stored.load("decoder.projection.bias"));
   const auto reference = nlohmann::json::parse(std::ifstream(said));
   std::vector<std::vector<int32_t>> sources, begins, wanted;
   std::vector<float> logits;
@@ -194,9 +196,10 @@ TEST(Reference, TransliterationModelGivesTheLogitsAndAnswersOfPyTorch) {
   }
   const Sequences source = sequences_of(sources);  // of different lengths, so with padding
   const auto B = static_cast<int64_t>(sources.size());
-  expect_close(biased.teach(source, sequences_of(begins), nullptr).scores,
+  const Memory memory = model.encode({.text = source});
+  expect_close(biased.teach(memory, sequences_of(begins)).scores,
                Tensor::of({B, 43}, logits), 1e-5);
-  const auto answers = beam_search(biased, source, {.beam = 1, .begin = 1, .end = 2});
+  const auto answers = beam_search(biased, memory, {.beam = 1, .begin = 1, .end = 2});
   for (int64_t b = 0; b < B; ++b) {
     EXPECT_EQ(answers[b][0].ids, std::vector<int32_t>(wanted[b].begin() + 1, wanted[b].end() - 1));
   }

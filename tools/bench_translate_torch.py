@@ -68,15 +68,17 @@ def load(model, folder):
              "decoder": "decoder/layers/0/forward"}
     names = {"source.weight": "encoder/embedding/weight",
              "target.weight": "decoder/embedding/weight",
-             "w": "attention/score/w"}
+             "w": "decoder/attention/score/w"}
     for name, path in lstms.items():
         lstm, *reverse = name.split()
         for ih, part in (("ih", "input"), ("hh", "hidden")):
             for kind in ("weight", "bias"):
                 mine = "_".join([f"{lstm}.{kind}", ih, "l0"] + reverse)
                 names[mine] = f"{path}/{part}/{kind}"
-    for name, path in {"memory": "memory", "bridge_h": "bridge/0", "bridge_c": "bridge/1",
-                       "query": "attention/score/query", "key": "attention/score/key",
+    for name, path in {"memory": "decoder/memory", "bridge_h": "decoder/bridge/0",
+                       "bridge_c": "decoder/bridge/1",
+                       "query": "decoder/attention/score/query",
+                       "key": "decoder/attention/score/key",
                        "combine": "decoder/combine", "output": "decoder/output"}.items():
         names[name + ".weight"] = path + "/weight"
         if path + "/bias" in ours:

@@ -49,26 +49,6 @@ void move_rows(std::byte* x, size_t entry, size_t row, size_t at, std::span<cons
 
 Tensor first(const Tensor& x, int64_t n) { return x.dim(1) == n ? x : slice(x, 1, 0, n); }
 
-struct FirstKeys : Pattern::Rule {
-  Pattern who;
-  int64_t n;
-  FirstKeys(Pattern who, int64_t n) : who(std::move(who)), n(n) {}
-
-  void narrow(const Extent& e, ResolvedPattern& to) const override {
-    check(n <= e.Tk, "first_keys: ", n, " of ", e.Tk, " keys");
-    to = who.resolve({e.B, e.H, e.Tq, n});
-    if (to.lo.empty()) {
-      to.lo.assign(e.Tq, 0);
-      to.hi.assign(e.Tq, static_cast<int32_t>(n));
-    }
-    if (to.mask.empty()) return;
-    const auto rows = static_cast<int64_t>(to.mask.size()) / std::max<int64_t>(1, n);
-    std::vector<uint8_t> wide(rows * e.Tk);
-    for (int64_t r = 0; r < rows; ++r) std::copy_n(&to.mask[r * n], n, &wide[r * e.Tk]);
-    to.mask = std::move(wide);
-  }
-};
-
 }  // namespace
 
 void KeyValueCache::append(const Tensor& k, const Tensor& v) {
@@ -145,9 +125,5 @@ void KeyValueCache::fill_owners(int64_t length) {
 
 Tensor KeyValueCache::keys() const { return first(keys_, length_); }
 Tensor KeyValueCache::values() const { return first(values_, length_); }
-
-Pattern first_keys(const Pattern& who, int64_t n) {
-  return Pattern(std::make_shared<FirstKeys>(who, n));
-}
 
 }  // namespace fovea

@@ -38,7 +38,4 @@ class KeyValueCache {
   std::vector<int32_t> owners_;
 };
 
-// `who` as it is for n keys, where more than n lie in memory.
-Pattern first_keys(const Pattern& who, int64_t n);
-
 }  // namespace fovea

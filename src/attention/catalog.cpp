@@ -40,46 +40,94 @@ std::string name_of(Entry::Kind kind) {
   return "";
 }
 
-Tensor query_places(int64_t B, int64_t Tq, int64_t H) {
-  Tensor at({B, Tq, H});
-  auto place = at.write();
-  for (int64_t i = 0; i < at.elements(); ++i) place[i] = static_cast<float>(i / H % Tq);
-  return at;
+Mechanism make_attention(Scope s, const AttentionOptions& o) {
+  const Entry& query = find_entry(Entry::Kind::query, o.query);
+  check(query.whole != nullptr || query.name == "single", "attention: '", query.name,
+        "' is a model of its own, not a way to ask");
+  if (query.whole) return query.whole(s, o);
+  const Score score = score_factory(o)(s / "score", o.d_q, o.d_k);
+  const Alignment align = alignment_factory(o)(s / "align", o.d_q);
+  return [score, align](const AttentionInputs& in) { return attend(in, score, align); };
 }
 
-Mechanism make_mechanism(const Entry& entry, Scope s, const MechanismOptions& o) {
+Mechanism make_mechanism(const Entry& entry, Scope s, AttentionOptions o) {
+  o.score = entry.kind == Entry::Kind::score ? entry.name : "scaled";
+  o.align = entry.kind == Entry::Kind::alignment ? entry.name : "softmax";
   if (entry.whole) return entry.whole(s, o);
-  const bool part = entry.score || entry.alignment || entry.positions;
-  check(part, "catalogue: '", entry.name, "' is not a mechanism of queries, keys and values");
-  const Score score = entry.score ? entry.score(s / "score", o) : scaled_score();
-  const Alignment align = entry.alignment ? entry.alignment(s / "align", o) : softmax_alignment();
+  check(entry.score || entry.alignment || entry.positions || entry.name == "single",
+        "catalogue: '", entry.name, "' is not a mechanism of queries, keys and values");
+  const Mechanism attention = make_attention(s, o);
   const Positions positions = entry.positions ? entry.positions(s / "position", o) : Positions();
-  return [=, pattern = entry.pattern](AttentionInputs in) {
-    if (pattern) in.who = in.who & pattern(o, query_places(in.q.dim(0), in.q.dim(1), in.q.dim(2)));
+  return [attention, positions](AttentionInputs in) {
     if (positions.turn) in.q = positions.turn(in.q, 0), in.k = positions.turn(in.k, 0);
     if (positions.distances) in.distances = positions.distances(in.q, in.k.dim(1), 0);
-    return attend(in, score, align);
+    return attention(in);
   };
 }
 
-const Fields<MechanismOptions>& mechanism_fields() {
-  using Options = MechanismOptions;
-  static const Fields<Options> fields{
-      {"heads", &Options::heads, "heads of multi-head attention"},
-      {"hops", &Options::hops, "hops of multi-hop attention"},
-      {"width", &Options::width, "hidden features of the score"},
-      {"act", &Options::act, "activation: tanh, sigmoid or relu"},
-      {"beta", &Options::beta, "sharpness of the cosine score, its first value"},
-      {"h", &Options::h, "width of the kernel, its first value"},
-      {"longest", &Options::longest, "keys that a location score serves"},
-      {"alpha", &Options::alpha, "of entmax, in (1, 2]"},
-      {"reach", &Options::reach, "keys a local window reaches to each side"},
+ScoreFactory score_factory(const AttentionOptions& options) {
+  const Entry& entry = find_entry(Entry::Kind::score, options.score);
+  return [make = entry.score, options](Scope s, int64_t d_q, int64_t d_k) {
+    AttentionOptions o = options;
+    o.d_q = d_q, o.d_k = d_k;
+    return make(s, o);
+  };
+}
+
+AlignmentFactory alignment_factory(const AttentionOptions& options) {
+  const Entry& entry = find_entry(Entry::Kind::alignment, options.align);
+  return [make = entry.alignment, options](Scope s, int64_t d_q) {
+    AttentionOptions o = options;
+    // Heads have keys as wide as queries; an attention of its own has said how wide keys are.
+    if (o.d_k == 0 || o.d_q == o.d_k) o.d_k = d_q;
+    o.d_q = d_q;
+    return make(s, o);
+  };
+}
+
+std::vector<std::string> options_read(const AttentionOptions& o) {
+  std::vector<std::string> names{"score"};
+  if (o.score == "none") return names;
+  const Entry& query = find_entry(Entry::Kind::query, o.query);
+  if (!query.reads_score) names.clear();
+  names.insert(names.end(), {"align", "query"});
+  const auto add = [&](const Entry& entry) {
+    for (const std::string& name : entry.options) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  };
+  add(query);
+  if (query.reads_score) add(find_entry(Entry::Kind::score, o.score));
+  add(find_entry(Entry::Kind::alignment, o.align));
+  return names;
+}
+
+const Fields<AttentionOptions>& attention_fields() {
+  using O = AttentionOptions;
+  static const Fields<O> fields{
+      {"score", &O::score, "score of the attention (fovea list), or none"},
+      {"align", &O::align, "alignment of the attention (fovea list)"},
+      {"query", &O::query, "how it asks: single, multi_head, multi_hop, ... (fovea list)"},
+      {"heads", &O::heads, "heads of multi-head attention", whole_from(1, 1024)},
+      {"hops", &O::hops, "hops of multi-hop attention", whole_from(1, 100)},
+      {"score_width", &O::score_width, "hidden features of the score", whole_from(1, 65536)},
+      {"act", &O::act, "activation of the score",
+       one_of({"tanh", "sigmoid", "relu", "leaky_relu"})},
+      {"beta", &O::beta, "sharpness of the cosine score, its first value", above(0, 1e6)},
+      {"kernel_width", &O::kernel_width, "width of the kernel score, its first value",
+       above(0, 1e9)},
+      {"longest_keys", &O::longest_keys, "keys that a location score serves",
+       whole_from(1, 1 << 24)},
+      {"alpha", &O::alpha, "of entmax: 1 is softmax, 2 sparsemax", above(1, 2)},
+      {"reach", &O::reach, "keys that a local window reaches to each side", whole_from(1, 1 << 24)},
   };
   return fields;
 }
 
-const std::vector<Entry>& catalog() {
-  static const std::vector<Entry> all = [] {
+namespace {
+
+std::vector<Entry>& entries() {
+  static std::vector<Entry> all = [] {
     std::vector<Entry> list;
     for (auto part : {score_entries, alignment_entries, position_entries, query_entries}) {
       for (Entry& entry : part()) list.push_back(std::move(entry));
@@ -87,6 +135,18 @@ const std::vector<Entry>& catalog() {
     return list;
   }();
   return all;
+}
+
+}  // namespace
+
+const std::vector<Entry>& catalog() { return entries(); }
+
+void add_to_catalog(Entry entry) {
+  for (const Entry& known : entries()) {
+    check(known.kind != entry.kind || known.name != entry.name, "catalogue: there is a ",
+          name_of(entry.kind), " called '", entry.name, "' already");
+  }
+  entries().push_back(std::move(entry));
 }
 
 const Entry& find_entry(Entry::Kind kind, std::string_view wanted) {

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "fovea/attention/align.h"
+#include "fovea/attention/alignment.h"
 #include "fovea/attention/contract.h"
+#include "fovea/attention/factory.h"
 #include "fovea/attention/position/positions.h"
 #include "fovea/base/fields.h"
 #include "fovea/nn/scope.h"
@@ -24,20 +25,25 @@ enum class Law {
 };
 std::string name_of(Law law);
 
-// What the parts of a mechanism can be told. Sizes come from the data; the rest are options.
-struct MechanismOptions {
+// Attention by name: what a model is told about the one it looks with. Sizes come from the model;
+// the rest are options, listed in attention_fields().
+struct AttentionOptions {
   int64_t d_q = 0, d_k = 0, d_v = 0;  // features of queries, keys and values
-  int64_t heads = 8;                  // of multi-head attention
-  int64_t hops = 2;                   // of multi-hop attention
-  int64_t width = 64;                 // hidden features of additive scores
-  std::string act = "tanh";           // tanh, sigmoid, relu
-  double beta = 1;                    // sharpness of the cosine score: its first value
-  double h = 1;                       // width of the kernel: its first value
-  int64_t longest = 512;              // keys that a location score serves
-  double alpha = 1.5;                 // of entmax
-  int64_t reach = 10;                 // D of local alignments
+  int64_t input_heads = 1;            // that queries, keys and values come with
+  std::string score = "additive";     // names of the catalogue; a model may take "none"
+  std::string align = "softmax";
+  std::string query = "single";
+  int64_t heads = 4;           // of multi-head attention
+  int64_t hops = 2;            // of multi-hop attention
+  int64_t score_width = 64;    // hidden features of additive scores
+  std::string act = "tanh";    // tanh, sigmoid, relu, leaky_relu
+  double beta = 1;             // sharpness of the cosine score: its first value
+  double kernel_width = 1;     // of the kernel score: its first value
+  int64_t longest_keys = 512;  // keys that a location score serves, or learned positions
+  double alpha = 1.5;          // of entmax
+  int64_t reach = 10;          // D of local alignments
 };
-const Fields<MechanismOptions>& mechanism_fields();
+const Fields<AttentionOptions>& attention_fields();
 
 // A whole mechanism, from queries, keys and values to contexts.
 using Mechanism = std::function<AttentionOutput(const AttentionInputs&)>;
@@ -51,23 +57,30 @@ struct Entry {
   std::vector<std::string> options{};  // which of the fields it reads
   std::vector<Law> laws{};
   // What it is made of: the part that models choose, by kind, ...
-  std::function<Score(Scope, const MechanismOptions&)> score{};
-  std::function<Alignment(Scope, const MechanismOptions&)> alignment{};
-  // The pattern that an alignment brings with it, for queries that stand at `at` [B, Tq, H].
-  std::function<Pattern(const MechanismOptions&, const Tensor& at)> pattern{};
-  std::function<Positions(Scope, const MechanismOptions&)> positions{};
-  // ... or a mechanism that is more than a choice of parts.
-  std::function<Mechanism(Scope, const MechanismOptions&)> whole{};
+  std::function<Score(Scope, const AttentionOptions&)> score{};
+  std::function<Alignment(Scope, const AttentionOptions&)> alignment{};
+  std::function<Positions(Scope, const AttentionOptions&)> positions{};
+  // ... or a mechanism that is more than a choice of parts,
+  std::function<Mechanism(Scope, const AttentionOptions&)> whole{};
+  // in which a score can be chosen, or which has one of its own.
+  bool reads_score = true;
 };
 std::string name_of(Entry::Kind kind);
 
-// The entry as a mechanism that can be run; what it leaves open is the scaled product and softmax.
-Mechanism make_mechanism(const Entry& entry, Scope s, const MechanismOptions& options);
-
-// Where the queries of a whole sequence stand, for Entry::pattern: 0, 1, 2, ... [B, Tq, H].
-Tensor query_places(int64_t B, int64_t Tq, int64_t H);
+// The attention that the options name.
+Mechanism make_attention(Scope s, const AttentionOptions& options);
+// One entry as a mechanism that can be run; what it leaves open is the scaled product and softmax.
+Mechanism make_mechanism(const Entry& entry, Scope s, AttentionOptions options);
+// The chosen score and alignment alone, for mechanisms that contain attention.
+ScoreFactory score_factory(const AttentionOptions& options);
+AlignmentFactory alignment_factory(const AttentionOptions& options);
+// Which of attention_fields() count for these: score, align, query, and what the chosen ones read.
+std::vector<std::string> options_read(const AttentionOptions& options);
 
 const std::vector<Entry>& catalog();
+// An entry from outside the library: from then on it has a name wherever the others have. To be
+// called before the catalogue is used by other threads; a name of that kind that exists is an Error.
+void add_to_catalog(Entry entry);
 // Words may be joined with - or _. Unknown names are an error that suggests the nearest.
 const Entry& find_entry(Entry::Kind kind, std::string_view name);
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "fovea/attention/pattern.h"
-#include "fovea/base/random.h"
 #include "fovea/kernel/attention_rows.h"
 #include "fovea/tensor/tensor.h"
 
@@ -16,14 +15,16 @@ namespace fovea {
 // What to keep of the weights. The context has the same bits whatever is asked.
 struct Capture {
   enum class What {
-    nothing,
-    rows,     // exact weights of chosen queries
-    summary,  // per query its heaviest keys and entropy, and a pooled map: O(n) memory
+    nothing,        //
+    rows,           // exact weights of chosen queries
+    summary,        // per query its heaviest keys and entropy, and a pooled map: O(n) memory
+    with_gradient,  // exact weights of all queries, part of what is differentiated: for losses and
+                    // answers that are made of them (pointers, coverage, supervised alignment)
   };
   What what = What::nothing;
   std::vector<int32_t> queries{};  // rows: which; empty is all
-  int64_t top = 8;                 // summary: heaviest keys a query, at most 32
-  int64_t map_rows = 64, map_cols = 64;
+  int64_t top = 8;                 // summary: heaviest keys a query, 0 to 32
+  int64_t map_rows = 64, map_cols = 64;  // summary: at least 1
 };
 
 // Weights as they were asked for; what was not asked for is empty. They are those before dropout.
@@ -34,6 +35,9 @@ struct Weights {
   Tensor entropy;      // [B, H, Tq], in nats
   Tensor lse;          // [B, H, Tq]: log sum exp of the scores
   Tensor map;  // [B, H, map_rows, map_cols]: mean weight of a block of keys for a block of queries
+  // Of a pattern that is a list of edges: (query, key) int32 [E, 2], and weights [B, H, E]. Its
+  // `rows` are there where they were asked for by name or are few.
+  Tensor edges, edge_weights;
 };
 
 struct AttentionInputs {
@@ -47,8 +51,12 @@ struct AttentionInputs {
   // has a gradient. The only bias, and the same for all queries, it takes O(n) memory.
   Tensor distances{};
   int64_t offset = 0;
-  double dropout = 0;        // of weights, while a tape lives
-  Random* random = nullptr;  // needed by dropout and by alignments that draw
+  // How many keys each batch entry has, int32 [B], for alignments that go by it; who may look at
+  // them is the pattern's to say. Empty: all.
+  Tensor lengths{};
+  // Where each query stands among the keys, [B, Tq]; empty: query i stands at i + offset.
+  Tensor places{};
+  double dropout = 0;  // of weights, while this thread trains (op/tape.h)
   Capture capture{};
   std::string name{};  // what a Recorder calls the map
 };
@@ -72,6 +80,7 @@ struct ScoreForm {
   double scale = 1;
   ScoreMap map = ScoreMap::none;
   Tensor w{};  // [D]: an additive score; map is then its act
+  Tensor more{};  // added to the scores, as a bias is: whatever a score has that is no such form
 };
 using Score = std::function<ScoreForm(const Tensor& q, const Tensor& k)>;
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fovea/attention/call.h"
+#include "fovea/attention/prepared.h"
 #include "fovea/attention/position/distance.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/op/elementwise.h"
@@ -13,7 +13,7 @@
 namespace fovea {
 namespace {
 
-void check_inputs(const AttentionInputs& in, const Alignment& align) {
+void check_inputs(const AttentionInputs& in) {
   for (const Tensor* x : {&in.q, &in.k, &in.v}) {
     check(x->rank() == 4, "attend: q, k and v need 4 axes [B, T, H, D], got ", in.q.shape(), ", ",
           in.k.shape(), " and ", in.v.shape());
@@ -26,10 +26,12 @@ void check_inputs(const AttentionInputs& in, const Alignment& align) {
   check(in.k.dim(2) > 0 && in.q.dim(2) % in.k.dim(2) == 0, "attend: ", in.q.dim(2),
         " query heads cannot share ", in.k.dim(2), " key heads in equal groups");
   check(in.dropout >= 0 && in.dropout < 1, "attend: dropout must be in [0, 1), got ", in.dropout);
-  const bool draws = in.dropout > 0 || align.kind == Alignment::Kind::hard ||
-                     align.kind == Alignment::Kind::reinforced;
-  check(!draws || !Tape::current() || in.random, "attend: dropout and alignments that draw need a ",
-        "random stream (AttentionInputs::random)");
+  const Capture& ask = in.capture;
+  if (ask.what != Capture::What::summary) return;
+  check(ask.top >= 0 && ask.top <= 32, "capture: a summary keeps 0 to 32 keys a query, got ",
+        ask.top);
+  check(ask.map_rows >= 1 && ask.map_cols >= 1, "capture: a map needs at least one row and column, ",
+        "got ", ask.map_rows, " x ", ask.map_cols);
 }
 
 bool explains() {
@@ -44,7 +46,7 @@ bool explains() {
 int64_t block_of(int64_t i, int64_t all, int64_t n) { return i * n / all; }
 
 template <class T>
-void summarise(const Call& c, std::span<const T> all, Weights& to) {
+void summarise(const PreparedAttention& c, std::span<const T> all, Weights& to) {
   const Capture& ask = c.in.capture;
   const int64_t rows = c.e.B * c.e.H * c.e.Tq, n = c.e.Tk;
   to.top_keys = Tensor::full({c.e.B, c.e.H, c.e.Tq, ask.top}, -1, Dtype::i32);
@@ -79,9 +81,10 @@ void summarise(const Call& c, std::span<const T> all, Weights& to) {
 
 // The kernels walk down diagonals as they do along rows, as long as all queries share them and
 // there is no other bias; else the distances become a bias for every pair.
-void settle_bias(Call& c, bool diagonals) {
+void settle_bias(PreparedAttention& c, bool diagonals) {
   const Tensor& d = c.in.distances;
   c.bias = c.in.bias;
+  if (!c.form.more.empty()) c.bias = c.bias.empty() ? c.form.more : c.form.more + c.bias;
   if (d.empty()) return;
   c.by_diagonal = diagonals && c.bias.empty() && d.rank() == 4 && d.dim(2) == 1 && c.e.Tq > 0 &&
                   fused_declines(c).empty();
@@ -100,46 +103,51 @@ void settle_bias(Call& c, bool diagonals) {
 
 }  // namespace
 
-Call prepare(const AttentionInputs& in, const Score& score, const Alignment& align,
-             bool diagonals) {
-  check_inputs(in, align);
-  Call c{.in = in,
-         .align = align,
-         .e = {in.q.dim(0), in.q.dim(2), in.q.dim(1), in.k.dim(1)},
-         .Hk = in.k.dim(2),
-         .form = score(in.q, in.k)};
+PreparedAttention prepare(const AttentionInputs& in, const Score& score, const Alignment& align,
+                          bool diagonals) {
+  check_inputs(in);
+  PreparedAttention c{.in = in,
+                      .align = align,
+                      .e = {in.q.dim(0), in.q.dim(2), in.q.dim(1), in.k.dim(1)},
+                      .Hk = in.k.dim(2),
+                      .form = score(in.q, in.k)};
   check(c.form.q.dim(-1) == c.form.k.dim(-1), "attend: q and k need equal feature sizes, got ",
         c.form.q.shape(), " and ", c.form.k.shape());
-  settle_bias(c, diagonals);
   Pattern who = in.who;
-  if (align.kind == Alignment::Kind::local) {
-    c.center = convert(align.center(in.q, c.e.Tk), Dtype::f64);
-    who = who & around(c.center, align.reach);
+  if (align.start) {
+    c.start = align.start(in, c.e);
+    who = who & c.start.who;
   }
   c.who = who.resolve(c.e);
-  if (in.dropout > 0 && Tape::current()) {
+  settle_bias(c, diagonals && !c.who->edges);
+  if (Random* random = Tape::random(); random && in.dropout > 0) {
     c.dropout = in.dropout;
-    c.seed = in.random->bits64();
+    c.seed = random->bits64();
   }
   return c;
 }
 
-Weights captured(const Call& c, const Tensor& all) {
+std::vector<int32_t> asked_queries(const PreparedAttention& c) {
+  std::vector<int32_t> queries = c.in.capture.queries;
+  if (queries.empty()) {
+    for (int64_t i = 0; i < c.e.Tq; ++i) queries.push_back(static_cast<int32_t>(i));
+  }
+  for (int32_t i : queries) check(i >= 0 && i < c.e.Tq, "capture: there is no query ", i);
+  return queries;
+}
+
+Weights captured(const PreparedAttention& c, const Tensor& all) {
   Weights w;
-  if (c.in.capture.what == Capture::What::nothing) return w;
+  if (c.wants(Capture::What::nothing)) return w;
   with_real(all.dtype(), [&]<class T>(T) {
     const auto from = all.read<T>();
-    if (c.in.capture.what == Capture::What::summary) return summarise<T>(c, from, w);
-    std::vector<int32_t> queries = c.in.capture.queries;
-    if (queries.empty()) {
-      for (int64_t i = 0; i < c.e.Tq; ++i) queries.push_back(static_cast<int32_t>(i));
-    }
+    if (c.wants(Capture::What::summary)) return summarise<T>(c, from, w);
+    const std::vector<int32_t> queries = asked_queries(c);
     const auto count = static_cast<int64_t>(queries.size());
     w.rows = Tensor({c.e.B, c.e.H, count, c.e.Tk}, all.dtype());
     auto to = w.rows.write<T>();
     for (int64_t bh = 0; bh < c.e.B * c.e.H; ++bh) {
       for (int64_t r = 0; r < count; ++r) {
-        check(queries[r] >= 0 && queries[r] < c.e.Tq, "capture: there is no query ", queries[r]);
         std::copy_n(&from[(bh * c.e.Tq + queries[r]) * c.e.Tk], c.e.Tk,
                     &to[(bh * count + r) * c.e.Tk]);
       }
@@ -148,28 +156,42 @@ Weights captured(const Call& c, const Tensor& all) {
   return w;
 }
 
+AttentionOutput attend_unrecorded(const AttentionInputs& in, const Score& score,
+                                  const Alignment& align) {
+  const PreparedAttention call = prepare(in, score, align, true);
+  struct Path {
+    const char* name;
+    std::string (*declines)(const PreparedAttention&);
+    AttentionOutput (*attend)(const PreparedAttention&);
+  };
+  static constexpr Path paths[] = {{"edges", edges_declines, attend_edges},
+                                   {"fused", fused_declines, attend_fused},
+                                   {"rows", rows_declines, attend_rows}};
+  std::string why;
+  for (const Path& path : paths) {
+    const std::string no = path.declines(call);
+    if (!no.empty()) {
+      why = no;
+      continue;
+    }
+    if (explains()) std::fprintf(stderr, "attend: %s %s\n", path.name, why.c_str());
+    return path.attend(call);
+  }
+  if (explains()) std::fprintf(stderr, "attend: plain %s\n", why.c_str());
+  return attend_plain(call);
+}
+
 AttentionOutput attend(const AttentionInputs& in, const Score& score, const Alignment& align) {
-  if (Recorder* recorder = Recorder::current();
-      recorder && in.capture.what == Capture::What::nothing) {
-    AttentionInputs watched = in;
-    watched.capture = recorder->capture();
-    AttentionOutput out = attend(watched, score, align);
-    recorder->keep(in.name, std::move(out.weights));
-    out.weights = {};
-    return out;
+  Recorder* recorder = Recorder::current();
+  if (!recorder || in.capture.what != Capture::What::nothing) {
+    return attend_unrecorded(in, score, align);
   }
-  const Call call = prepare(in, score, align, true);
-  const std::string no_fused = fused_declines(call);
-  const std::string no_rows = no_fused.empty() ? "" : rows_declines(call);
-  if (explains()) {
-    const std::string path = no_fused.empty()  ? "fused"
-                             : no_rows.empty() ? "rows, " + no_fused
-                                               : "plain, " + no_rows;
-    std::fprintf(stderr, "attend: %s\n", path.c_str());
-  }
-  return no_fused.empty()  ? attend_fused(call)
-         : no_rows.empty() ? attend_rows(call)
-                           : attend_plain(call);
+  AttentionInputs watched = in;
+  watched.capture = recorder->capture();
+  AttentionOutput out = attend_unrecorded(watched, score, align);
+  recorder->keep(in.name, std::move(out.weights));
+  out.weights = {};
+  return out;
 }
 
 }  // namespace fovea

@@ -1,7 +1,7 @@
 // The attention engine: any score, any alignment, any pattern.
 #pragma once
 
-#include "fovea/attention/align.h"
+#include "fovea/attention/alignment.h"
 #include "fovea/attention/contract.h"
 #include "fovea/attention/score/dot.h"
 
@@ -12,6 +12,11 @@ namespace fovea {
 // why.
 AttentionOutput attend(const AttentionInputs& in, const Score& score = scaled_score(),
                        const Alignment& align = {});
+
+// The same, unseen by a Recorder: for means and other parts of a mechanism that are no attention to
+// look at.
+AttentionOutput attend_unrecorded(const AttentionInputs& in, const Score& score = scaled_score(),
+                                  const Alignment& align = {});
 
 // The plain definition, in ops, for float32 and float64: what the fused kernels are tested against.
 AttentionOutput attend_plain(const AttentionInputs& in, const Score& score = scaled_score(),

@@ -1,18 +1,18 @@
 // The engine's way into the fused kernels.
-#include "fovea/attention/kept.h"
+#include "fovea/attention/saved.h"
 #include "fovea/kernel/attention_rows.h"
 #include "fovea/op/tape.h"
 
 namespace fovea {
 namespace {
 
-kernel::AttentionInputs<float> view_of(const Kept& kept, kernel::Align align) {
-  auto in = kept.view();
+kernel::AttentionInputs<float> view_of(const SavedInputs& saved, kernel::Align align) {
+  auto in = saved.view();
   in.align = align;
   return in;
 }
 
-Tensor exact_rows(const Call& c, const kernel::AttentionInputs<float>& in, const Tensor& lse) {
+Tensor exact_rows(const PreparedAttention& c, const kernel::AttentionInputs<float>& in, const Tensor& lse) {
   const std::vector<int32_t> queries = asked_queries(c);
   const auto count = static_cast<int64_t>(queries.size());
   Tensor rows({c.e.B, c.e.H, count, c.e.Tk});
@@ -27,28 +27,30 @@ Tensor exact_rows(const Call& c, const kernel::AttentionInputs<float>& in, const
 
 }  // namespace
 
-std::string fused_declines(const Call& c) {
-  using Kind = Alignment::Kind;
+std::string fused_declines(const PreparedAttention& c) {
   if (c.form.q.dtype() != Dtype::f32) return "the fused kernels are for float32";
   if (!c.form.w.empty()) return "an additive score is not a product";
   if (c.form.map == ScoreMap::distance) return "a distance is not a product";
   if (c.form.map != ScoreMap::none) return "the score has an activation";
-  if (c.align.kind != Kind::softmax && c.align.kind != Kind::sigmoid) {
+  if (c.wants(Capture::What::with_gradient)) return "weights with a gradient come from whole rows";
+  using kernel::RowAlign;
+  const auto& rows = c.align.rows;
+  if (!rows || (rows->align != RowAlign::softmax && rows->align != RowAlign::sigmoid)) {
     return "this alignment needs whole rows of scores";
   }
   return "";
 }
 
-AttentionOutput attend_fused(const Call& c) {
-  const Kept kept(c);
-  const auto align =
-      c.align.kind == Alignment::Kind::softmax ? kernel::Align::softmax : kernel::Align::sigmoid;
-  const auto in = view_of(kept, align);
+AttentionOutput attend_fused(const PreparedAttention& c) {
+  const SavedInputs saved(c);
+  const auto align = c.align.rows->align == kernel::RowAlign::softmax ? kernel::Align::softmax
+                                                                      : kernel::Align::sigmoid;
+  const auto in = view_of(saved, align);
   AttentionOutput out;
   out.context = Tensor({c.e.B, c.e.Tq, c.e.H, in.Dv});
   Tensor lse({c.e.B, c.e.H, c.e.Tq});
   kernel::AttentionSummary<float> summary;
-  const bool summarised = c.in.capture.what == Capture::What::summary;
+  const bool summarised = c.wants(Capture::What::summary);
   if (summarised) out.weights = summary_of(c, summary);
   // The fused kernel sums softmax weights up alone; of others the rows kernel tells, whose context,
   // with bits of its own, is not used.
@@ -62,14 +64,15 @@ AttentionOutput attend_fused(const Call& c) {
     rows.align = kernel::RowAlign::sigmoid;
     kernel::attention_rows_forward(rows, heads_of(unused), nullptr, &summary);
   }
-  if (c.in.capture.what == Capture::What::rows) out.weights.rows = exact_rows(c, in, lse);
+  if (c.wants(Capture::What::rows)) out.weights.rows = exact_rows(c, in, lse);
   if (summarised && !told_by_rows) out.weights.lse = lse;
 
   const Tensor context = out.context;
-  out.context = record("attention", {kept.q, kept.k, kept.v, kept.bias}, context,
-                       [kept, align, lse, context](const Tensor& dy, InputGradients& dx) {
-                         KeptGradients to(kept, dx.wants(3));
-                         kernel::attention_backward(view_of(kept, align), heads_of(context),
+  out.log_probability = c.start.log_probability;
+  out.context = record("attention", {saved.q, saved.k, saved.v, saved.bias}, context,
+                       [saved, align, lse, context](const Tensor& dy, InputGradients& dx) {
+                         SavedGradients to(saved, dx.wants(3));
+                         kernel::attention_backward(view_of(saved, align), heads_of(context),
                                                     heads_of(dy), lse.read().data(), to.view());
                          dx.add(0, to.dq);
                          dx.add(1, to.dk);

@@ -7,7 +7,7 @@
 // queries.
 #pragma once
 
-#include "fovea/attention/align.h"
+#include "fovea/attention/alignment.h"
 #include "fovea/attention/contract.h"
 #include "fovea/nn/linear.h"
 
@@ -16,27 +16,21 @@ namespace fovea {
 struct MultiDimensionalOptions {
   int64_t d_w = 0;  // hidden width; 0: d_v
   ScoreMap act = ScoreMap::tanh;
-  Alignment align{};  // softmax, sigmoid or entmax
+  Alignment align{};  // one that goes by the scores alone
 };
 
 struct MultiDimensional {
   MultiDimensional(Scope s, int64_t d_q, int64_t d_k, int64_t d_v,
                    const MultiDimensionalOptions& options = {});
 
-  struct Inputs {
-    Tensor q, k, v;  // as in AttentionInputs: [B, Tq, H, d_q], [B, Tk, Hk, d_k], [B, Tk, Hk, d_v]
-    Pattern who{};
-    bool capture = false;
-  };
-  struct Output {
-    Tensor context;  // [B, Tq, H, d_v]
-    Tensor weights;  // [B, H, Tq, Tk] when asked for: those of a key's features, averaged
-  };
-  Output operator()(const Inputs& in) const;
+  // Takes q, k, v, who, capture and name of the inputs. The weights asked for, or kept by a
+  // Recorder, are those of a key's features, averaged: rows [B, H, Tq, Tk].
+  AttentionOutput operator()(const AttentionInputs& in) const;
 
   MultiDimensionalOptions options;
+  std::string name;  // its path: what a Recorder calls its map
   Linear W_1, W_2;    // b is W_2's
-  const Tensor& W_d;  // [d_v, d_w], as y = W_d h
+  Parameter W_d;  // [d_v, d_w], as y = W_d h
 };
 
 }  // namespace fovea

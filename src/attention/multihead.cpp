@@ -57,7 +57,7 @@ std::vector<Tensor> MultiHead::split(const Tensor& x,
   for (const Linear* part : parts) {
     const char* what = part == &query ? "x" : part == &key ? "the memory" : "the values";
     check_width(what, x, part->weight.dim(1));
-    weights.push_back({part->weight, part->bias ? *part->bias : Tensor()});
+    weights.push_back({part->weight, part->bias});
   }
   std::vector<Tensor> made = linears(x, std::move(weights));
   for (Tensor& y : made) {
@@ -93,8 +93,9 @@ MultiHead::Output MultiHead::operator()(const Inputs& in) const {
                  .bias = in.bias,
                  .distances = distances(q, k.dim(1), in.offset),
                  .offset = in.offset,
+                 .lengths = in.lengths,
+                 .places = in.places,
                  .dropout = options.dropout,
-                 .random = in.random,
                  .capture = in.capture});
 }
 
@@ -128,9 +129,10 @@ MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t off
                     .bias = in.bias,
                     .distances = distances(q, n, offset),
                     .offset = offset,
+                    .lengths = in.lengths,
+                    .places = in.places,
                     .dropout = options.dropout,
-                    .random = in.random,
-                    .capture = in.capture};
+                       .capture = in.capture};
   if (cache.room() == n) return finish(a);
   // The plain product can leave out the room behind the keys; scores and alignments that look at
   // the number of keys, and whoever looks at the weights, get exactly the keys there are.

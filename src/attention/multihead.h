@@ -17,7 +17,7 @@ struct MultiHeadOptions {
   int64_t d_head = 0;            // 0: d_model / heads
   int64_t d_memory = 0;          // width of what keys and values are made from; 0: d_model
   bool bias = true;              // in the four projections
-  double dropout = 0;            // of the weights, while a tape lives
+  double dropout = 0;            // of the weights, while this thread trains
   ScoreFactory score{};          // null: the scaled product; parameters are shared by the heads
   AlignmentFactory align{};      // null: softmax
   PositionsFactory positions{};  // null: none
@@ -33,9 +33,10 @@ struct MultiHead {
     Tensor memory{};  // [B, Tk, d_memory]; empty: x
     Tensor values{};  // [B, Tk, d_memory], where values are made from something else than keys
     Pattern who{};
-    Tensor bias{};             // as in AttentionInputs
-    int64_t offset = 0;        // x's first row stands where row `offset` of the memory does
-    Random* random = nullptr;  // needed by dropout and by alignments that draw
+    Tensor bias{};       // as in AttentionInputs
+    int64_t offset = 0;  // x's first row stands where row `offset` of the memory does
+    Tensor lengths{};    // as in AttentionInputs
+    Tensor places{};     //
     Capture capture{};
   };
   struct Output {

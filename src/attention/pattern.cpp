@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
+#include "fovea/kernel/attention_edges.h"
 #include "fovea/kernel/binary.h"
 
 namespace fovea {
@@ -86,6 +87,95 @@ void each_byte(const Extent& e, ResolvedPattern& to, int64_t batches, int64_t he
   }
 }
 
+// Lists while they are made: one for each query of each set.
+struct KeyLists {
+  int64_t batches, heads;
+  std::vector<std::vector<int32_t>> of;  // [batches * heads * Tq]
+};
+
+KeyLists lists_of(const Extent& e, const EdgePattern& from) {
+  KeyLists lists{from.batches, from.heads, {}};
+  for (int64_t set = 0; set < from.sets(); ++set) {
+    for (int64_t i = 0; i < e.Tq; ++i) {
+      const auto keys = from.keys_of(set, i, e.Tq);
+      lists.of.emplace_back(keys.begin(), keys.end());
+    }
+  }
+  return lists;
+}
+
+EdgePattern pattern_of(const Extent& e, const KeyLists& lists) {
+  EdgePattern to{.batches = lists.batches, .heads = lists.heads, .offsets = {}, .keys = {}};
+  for (int64_t set = 0; set < to.sets(); ++set) {
+    int64_t count = 0;
+    for (int64_t i = 0; i <= e.Tq; ++i) {
+      to.offsets.push_back(count);
+      if (i < e.Tq) count += static_cast<int64_t>(lists.of[static_cast<size_t>(set * e.Tq + i)].size());
+    }
+    to.edges = std::max(to.edges, count);
+  }
+  to.keys.assign(static_cast<size_t>(to.sets() * to.edges), 0);
+  for (int64_t set = 0; set < to.sets(); ++set) {
+    auto at = to.keys.begin() + set * to.edges;
+    for (int64_t i = 0; i < e.Tq; ++i) {
+      at = std::ranges::copy(lists.of[static_cast<size_t>(set * e.Tq + i)], at).out;
+    }
+  }
+  return to;
+}
+
+// Only these edges from now on; with lists that are there already, those in both.
+void narrow_to(const Extent& e, EdgePattern edges, ResolvedPattern& to) {
+  if (!to.edges) {
+    to.edges = std::move(edges);
+    return;
+  }
+  ResolvedPattern before;
+  before.edges = std::move(to.edges);
+  const KeyLists from = lists_of(e, edges);
+  KeyLists both{std::max(edges.batches, before.edges->batches),
+                std::max(edges.heads, before.edges->heads), {}};
+  for (int64_t b = 0; b < both.batches; ++b) {
+    for (int64_t h = 0; h < both.heads; ++h) {
+      for (int64_t i = 0; i < e.Tq; ++i) {
+        both.of.push_back(from.of[static_cast<size_t>(edges.set(b, h) * e.Tq + i)]);
+        std::erase_if(both.of.back(), [&](int32_t j) { return !before.allows(e, b, h, i, j); });
+      }
+    }
+  }
+  to.edges = pattern_of(e, both);
+}
+
+// Edges that ranges or a mask forbid go; what remains is all there is to say.
+void settle_edges(const Extent& e, ResolvedPattern& to) {
+  EdgePattern edges = std::move(*to.edges);
+  to.edges.reset();
+  if (!to.lo.empty() || !to.mask.empty()) {
+    const KeyLists from = lists_of(e, edges);
+    KeyLists left{std::max({edges.batches, to.range_batches, to.mask_batches}),
+                  std::max({edges.heads, to.range_heads, to.mask_heads}), {}};
+    for (int64_t b = 0; b < left.batches; ++b) {
+      for (int64_t h = 0; h < left.heads; ++h) {
+        for (int64_t i = 0; i < e.Tq; ++i) {
+          left.of.push_back(from.of[static_cast<size_t>(edges.set(b, h) * e.Tq + i)]);
+          std::erase_if(left.of.back(), [&](int32_t j) { return !to.allows(e, b, h, i, j); });
+        }
+      }
+    }
+    edges = pattern_of(e, left);
+    to = {};
+  }
+  edges.key_offsets.resize(static_cast<size_t>(edges.sets() * (e.Tk + 1)));
+  edges.key_edges.resize(edges.keys.size());
+  edges.key_queries.resize(edges.keys.size());
+  kernel::edges_by_key({.edges = edges.edges,
+                        .offsets = edges.offsets.data(),
+                        .keys = edges.keys.data()},
+                       edges.sets(), e.Tq, e.Tk, edges.key_offsets.data(), edges.key_edges.data(),
+                       edges.key_queries.data());
+  to.edges = std::move(edges);
+}
+
 // A rule made of a function, so that each pattern below is one statement.
 template <class F>
 Pattern rule(F f) {
@@ -129,14 +219,39 @@ bool ResolvedPattern::allows(const Extent& e, int64_t b, int64_t h, int64_t i, i
     const int64_t at = ((b % range_batches) * range_heads + h % range_heads) * e.Tq + i;
     if (j < lo[at] || j >= hi[at]) return false;
   }
+  if (edges) {
+    const auto keys = edges->keys_of(edges->set(b, h), i, e.Tq);
+    return std::binary_search(keys.begin(), keys.end(), static_cast<int32_t>(j));
+  }
   if (mask.empty()) return true;
   return mask[(((b % mask_batches) * mask_heads + h % mask_heads) * e.Tq + i) * e.Tk + j] != 0;
 }
 
-ResolvedPattern Pattern::resolve(const Extent& extent) const {
-  ResolvedPattern resolved;
-  for (const auto& rule : rules_) rule->narrow(extent, resolved);
-  return resolved;
+std::shared_ptr<const ResolvedPattern> Pattern::resolve(const Extent& extent) const {
+  static const auto everything = std::make_shared<const ResolvedPattern>();
+  if (rules_.empty()) return everything;
+  const std::lock_guard lock(memory_->mutex);
+  if (memory_->resolved && memory_->extent == extent) return memory_->resolved;
+  auto resolved = std::make_shared<ResolvedPattern>();
+  for (const auto& rule : rules_) rule->narrow(extent, *resolved);
+  if (resolved->edges) settle_edges(extent, *resolved);
+  memory_->extent = extent;
+  return memory_->resolved = resolved;
+}
+
+ResolvedPattern ResolvedPattern::dense(const Extent& e) const {
+  if (!edges) return *this;
+  ResolvedPattern to;
+  to.mask_batches = edges->batches, to.mask_heads = edges->heads;
+  to.mask.assign(static_cast<size_t>(to.mask_batches * to.mask_heads * e.Tq * e.Tk), 0);
+  for (int64_t set = 0; set < edges->sets(); ++set) {
+    for (int64_t i = 0; i < e.Tq; ++i) {
+      for (int32_t j : edges->keys_of(set, i, e.Tq)) {
+        to.mask[static_cast<size_t>((set * e.Tq + i) * e.Tk + j)] = 1;
+      }
+    }
+  }
+  return to;
 }
 
 Pattern causal_upper_left() { return band(-1, 0, Corner::upper_left); }
@@ -173,7 +288,21 @@ Pattern around(const Tensor& center, double reach) {
 
 Pattern strided(int64_t stride) {
   check(stride >= 1, "strided: the stride must be at least 1, got ", stride);
+  constexpr int64_t sparse = 16;  // from here on a list of edges is faster than a mask
   return rule([=](const Extent& e, ResolvedPattern& to) {
+    if (stride >= sparse) {
+      EdgePattern to_come;
+      for (int64_t i = 0; i < e.Tq; ++i) {
+        to_come.offsets.push_back(static_cast<int64_t>(to_come.keys.size()));
+        for (int64_t j = i % stride; j < e.Tk; j += stride) {
+          to_come.keys.push_back(static_cast<int32_t>(j));
+        }
+      }
+      to_come.edges = static_cast<int64_t>(to_come.keys.size());
+      to_come.offsets.push_back(to_come.edges);
+      narrow_to(e, std::move(to_come), to);
+      return;
+    }
     each_byte(e, to, 1, 1,
               [=](int64_t, int64_t, int64_t i, int64_t j) { return (i - j) % stride == 0; });
   });
@@ -222,16 +351,50 @@ Pattern edges(const Tensor& edges) {
   check(edges.rank() == 2 && edges.dim(1) == 2 && edges.dtype() == Dtype::i32,
         "edges: needs int32 [E, 2], got ", edges.dtype(), edges.shape());
   return rule([edges](const Extent& e, ResolvedPattern& to) {
-    std::vector<uint8_t> linked(e.Tq * e.Tk);
     const auto pairs = edges.read<int32_t>();
+    KeyLists lists{1, 1, std::vector<std::vector<int32_t>>(static_cast<size_t>(e.Tq))};
     for (size_t i = 0; i < pairs.size(); i += 2) {
-      check(pairs[i] >= 0 && pairs[i] < e.Tq && pairs[i + 1] >= 0 && pairs[i + 1] < e.Tk,
-            "edges: edge (", pairs[i], ", ", pairs[i + 1], ") is outside ", e.Tq, " queries and ",
-            e.Tk, " keys");
-      linked[pairs[i] * e.Tk + pairs[i + 1]] = 1;
+      const int32_t query = pairs[i], key = pairs[i + 1];
+      check(query >= 0 && query < e.Tq && key >= 0 && key < e.Tk, "edges: edge (", query, ", ", key,
+            ") is outside ", e.Tq, " queries and ", e.Tk, " keys");
+      lists.of[static_cast<size_t>(query)].push_back(key);
     }
-    each_byte(e, to, 1, 1,
-              [&](int64_t, int64_t, int64_t i, int64_t j) { return linked[i * e.Tk + j] != 0; });
+    for (auto& keys : lists.of) {
+      std::ranges::sort(keys);
+      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    }
+    narrow_to(e, pattern_of(e, lists), to);
+  });
+}
+
+Pattern others() {
+  return rule([](const Extent& e, ResolvedPattern& to) {
+    each_byte(e, to, 1, 1, [](int64_t, int64_t, int64_t i, int64_t j) { return i != j; });
+  });
+}
+
+Pattern first_keys(const Pattern& who, int64_t n) {
+  return rule([who, n](const Extent& e, ResolvedPattern& to) {
+    check(n >= 0 && n <= e.Tk, "first_keys: ", n, " of ", e.Tk, " keys");
+    const Extent inner{e.B, e.H, e.Tq, n};
+    const auto first = who.resolve(inner);
+    if (first->edges) {
+      narrow_to(e, *first->edges, to);
+      return;
+    }
+    each_range(e, to, first->range_batches, first->range_heads,
+               [&](int64_t b, int64_t h, int64_t i) -> std::pair<int64_t, int64_t> {
+                 if (first->lo.empty()) return {0, n};
+                 const int64_t set =
+                     (b % first->range_batches) * first->range_heads + h % first->range_heads;
+                 const auto at = static_cast<size_t>(set * e.Tq + i);
+                 return {first->lo[at], first->hi[at]};
+               });
+    if (first->mask.empty()) return;
+    each_byte(e, to, first->mask_batches, first->mask_heads,
+              [&](int64_t b, int64_t h, int64_t i, int64_t j) {
+                return j < n && first->allows(inner, b, h, i, j);
+              });
   });
 }
 

@@ -12,6 +12,10 @@ thread_local Recorder* newest = nullptr;
 }  // namespace
 
 Recorder::Recorder(Capture capture) : capture_(std::move(capture)), outer_(newest) {
+  using What = Capture::What;
+  check(capture_.what == What::rows || capture_.what == What::summary,
+        "recorder: keeps rows or a summary; say which, as in Recorder({.what = "
+        "Capture::What::summary, .top = 4})");
   newest = this;
 }
 Recorder::~Recorder() { newest = outer_; }

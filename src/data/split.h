@@ -18,7 +18,7 @@ std::vector<T> take_part(std::vector<T>& from, double part, std::string_view nam
   check(part > 0 && part < 1, name, "_part: must be between 0 and 1, got ", part);
   const auto n = static_cast<int64_t>(from.size());
   check(n >= 2, "data: ", n, " examples are too few to take a part for ", name,
-        "; give more, or a file with --", name);
+        "; give more, or a file for ", name);
   Random random = Random(0).fork(name);
   std::vector<char> taken(n, 0);
   const auto count = std::clamp<int64_t>(std::llround(part * static_cast<double>(n)), 1, n - 1);

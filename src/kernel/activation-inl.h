@@ -19,14 +19,18 @@ namespace fovea::kernel::HWY_NAMESPACE {
 
 // Highway's Exp is not defined above 104; e^100 is infinite already. This order of operands lets
 // NaN through on x86.
-inline V sigmoid_of(D d, V x) {
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> sigmoid_of(Tag d, hn::Vec<Tag> x) {
+  using V = hn::Vec<Tag>;
   const V one = hn::Set(d, 1.0f);
   const V e = hn::Exp(d, hn::Min(hn::Set(d, 100.0f), hn::Neg(x)));
   return hn::Div(one, hn::Add(one, e));
 }
 
 // Through exp(-2|x|), which cannot overflow; near 0, where 1 - exp loses digits, by its series.
-inline V tanh_of(D d, V x) {
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> tanh_of(Tag d, hn::Vec<Tag> x) {
+  using V = hn::Vec<Tag>;
   const V one = hn::Set(d, 1.0f), size = hn::Abs(x), square = hn::Mul(x, x);
   const V e = hn::Exp(d, hn::Mul(hn::Set(d, -2.0f), size));
   const V far = hn::CopySign(hn::Div(hn::Sub(one, e), hn::Add(one, e)), x);

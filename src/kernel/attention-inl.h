@@ -72,10 +72,11 @@ inline void add_bias_and_mask(const AttentionInputs<float>& in, int64_t b, int64
 }
 
 // The vector twin of dropout_bits: all ones in the lanes that stay.
-HWY_INLINE hn::Mask<D> dropout_keeps(D d, hn::Vec<hn::RebindToUnsigned<D>> mixed,
-                                     uint32_t threshold) {
-  const hn::RebindToUnsigned<D> du;
-  const hn::RebindToSigned<D> di;
+template <class Tag>
+HWY_INLINE hn::Mask<Tag> dropout_keeps(Tag d, hn::Vec<hn::RebindToUnsigned<Tag>> mixed,
+                                       uint32_t threshold) {
+  const hn::RebindToUnsigned<Tag> du;
+  const hn::RebindToSigned<Tag> di;
   auto x = mixed;
   x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(du, 0x7feb352du));
   x = hn::Mul(hn::Xor(x, hn::ShiftRight<15>(x)), hn::Set(du, 0x846ca68bu));

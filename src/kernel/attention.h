@@ -71,13 +71,20 @@ struct AttentionInputs {
 // are those before dropout.
 template <class T>
 struct AttentionSummary {
-  int64_t top = 8;              // at most 32
+  int64_t top = 8;
   int32_t* top_keys = nullptr;  // [B, H, Tq, top], heaviest first, -1 where there are fewer keys
   T* top_weights = nullptr;     // [B, H, Tq, top]
   T* entropy = nullptr;         // [B, H, Tq], - sum a ln a (softmax only)
   int64_t map_rows = 64, map_cols = 64;
   T* map = nullptr;  // [B, H, map_rows, map_cols]: the weight that the keys of a column get from a
                      // query of the row, on average; query i is in row i * map_rows / Tq
+
+  // A map without rows or columns is none.
+  AttentionSummary with_size() const {
+    AttentionSummary s = *this;
+    if (map_rows < 1 || map_cols < 1) s.map = nullptr, s.map_rows = s.map_cols = 1;
+    return s;
+  }
 };
 
 template <class T>

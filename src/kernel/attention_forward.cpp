@@ -314,7 +314,9 @@ namespace fovea::kernel {
 HWY_EXPORT(forward_all);
 
 void attention_forward(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
-                       const AttentionSummary<float>* summary) {
+                       const AttentionSummary<float>* asked) {
+  const AttentionSummary<float> sized = asked ? asked->with_size() : AttentionSummary<float>();
+  const AttentionSummary<float>* summary = asked ? &sized : nullptr;
   if (in.Tq > decode_queries) return HWY_DYNAMIC_DISPATCH(forward_all)(in, out, lse, summary);
   attention_decode(in, out, lse);
   if (!summary) return;

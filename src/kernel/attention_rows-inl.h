@@ -36,6 +36,10 @@ inline void map_scores(ScoreMap map, float* s, float* slope, int64_t n) {
         y = hn::Max(zero, x);
         dy = hn::IfThenElseZero(hn::Gt(x, zero), one);
         break;
+      case ScoreMap::leaky_relu:
+        dy = leaky_slope_of(d, x);
+        y = hn::Mul(x, dy);
+        break;
       case ScoreMap::distance: {
         // Of the square; not quite the root where it is 0, so that the slope stays finite.
         const V root = hn::Sqrt(hn::Add(x, hn::Set(d, 1e-12f)));
@@ -85,18 +89,21 @@ struct RowsAffine {
 
 // Working memory of one block.
 struct RowsTile {
-  float* s;     // [block, ld]: scores, then weights
-  float* a;     // [block, features]: prepared queries of an additive score
-  float* bell;  // [ld]
+  float* s;       // [block, ld]: scores, then weights
+  float* a;       // [block, features]: prepared queries of an additive score
+  float* bell;    // [ld]
+  uint8_t* dead;  // [block]: rows of a given alignment whose scores are all -inf
 
   static int64_t bytes(const RowsPlan& plan) {
     return Scratch::bytes<float>(plan.block * plan.ld) +
-           Scratch::bytes<float>(plan.block * plan.features) + Scratch::bytes<float>(plan.ld);
+           Scratch::bytes<float>(plan.block * plan.features) + Scratch::bytes<float>(plan.ld) +
+           Scratch::bytes<uint8_t>(plan.block);
   }
   RowsTile(const RowsPlan& plan, Scratch& scratch)
       : s(scratch.take<float>(plan.block * plan.ld)),
         a(scratch.take<float>(plan.block * plan.features)),
-        bell(scratch.take<float>(plan.ld)) {}
+        bell(scratch.take<float>(plan.ld)),
+        dead(scratch.take<uint8_t>(plan.block)) {}
 };
 
 // tile.s = scores of the block; slope (may be null): [block, ld], the derivatives of a product's
@@ -158,8 +165,22 @@ inline float align_row(const RowsPlan& plan, const RowsBlock& at, const RowsTile
     case RowAlign::entmax:
       entmax_row(plan.in.alpha, s, at.padded);
       return 0;
+    case RowAlign::given:
+      return 0;  // align_given has done it
   }
   return 0;
+}
+
+// All rows of tile.s from scores to weights.
+inline void align_given(const RowsPlan& plan, const RowsBlock& at, const RowsTile& tile) {
+  if (at.n == 0) return;
+  for (int64_t r = 0; r < at.rows; ++r) {
+    tile.dead[r] = all_forbidden(tile.s + r * plan.ld, at.padded);
+  }
+  plan.in.given.forward(plan.in.given.self, tile.s, at.rows, plan.ld, at.padded);
+  for (int64_t r = 0; r < at.rows; ++r) {
+    if (tile.dead[r]) std::fill_n(tile.s + r * plan.ld, at.padded, 0.0f);
+  }
 }
 
 inline double center_of(const RowsPlan& plan, const RowsBlock& at, int64_t r) {
@@ -171,6 +192,7 @@ inline double center_of(const RowsPlan& plan, const RowsBlock& at, int64_t r) {
 inline void weigh_block(const RowsPlan& plan, const RowsBlock& at, const RowsTile& tile,
                         float* lse) {
   score_block(plan, at, tile, nullptr);
+  if (plan.in.align == RowAlign::given) align_given(plan, at, tile);
   for (int64_t r = 0; r < at.rows; ++r) {
     const float l = align_row(plan, at, tile, r);
     if (lse) lse[r] = l;

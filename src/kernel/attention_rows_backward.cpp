@@ -1,5 +1,6 @@
 // A block of queries works its weights A out again and goes back through them:
-//   dA = dO V^T   dE = align'(A, dA)   dV += A^T dO   dS = dE map'(S)   dQ = dS K   dK += dS^T Q
+//   dA = dO V^T + dW   dE = align'(A, dA)   dV += A^T dO   dS = dE map'(S)   dQ = dS K   dK += dS^T
+//   Q
 #include <cmath>
 
 #include "fovea/base/parallel.h"
@@ -32,6 +33,32 @@ struct RowsBackTile : RowsTile {
         dw(scratch.take<float>(plan.features)) {}
 };
 
+// Row r: g from what the values give to dA.
+inline void finish_weight_grad(const RowsBackward& job, const RowsBlock& at,
+                               const RowsBackTile& tile, int64_t r) {
+  const AttentionInputs<float>& in = job.plan.in.base;
+  float* g = tile.g + r * job.plan.ld;
+  const int64_t i = at.first + r;
+  if (job.dout) {
+    std::fill(g + at.n, g + at.padded, 0.0f);
+    if (in.dropout.rate > 0) drop_row(in.dropout, at.b * in.H + at.h, i, at.lo, g, at.padded);
+  } else {
+    std::fill_n(g, at.padded, 0.0f);
+  }
+  if (!job.dweights) return;
+  map2(Plus{}, g, g, job.dweights.at(at.b, at.h) + i * job.dweights.row + at.lo, at.n);
+}
+
+inline void align_given_back(const RowsBackward& job, const RowsBlock& at,
+                             const RowsBackTile& tile) {
+  const RowsPlan& plan = job.plan;
+  const GivenAlign& given = plan.in.given;
+  given.backward(given.self, tile.s, tile.g, at.rows, plan.ld, at.padded);
+  for (int64_t r = 0; r < at.rows; ++r) {
+    if (tile.dead[r]) std::fill_n(tile.g + r * plan.ld, at.padded, 0.0f);
+  }
+}
+
 // Row r: g from dA to dE, s to the weights that read the values.
 inline void align_row_back(const RowsBackward& job, const RowsBlock& at, const RowsBackTile& tile,
                            int64_t r) {
@@ -39,7 +66,6 @@ inline void align_row_back(const RowsBackward& job, const RowsBlock& at, const R
   const WeightDropout& dropout = in.base.dropout;
   const AlignGradient row{tile.s + r * job.plan.ld, tile.g + r * job.plan.ld, at.padded};
   const int64_t head = at.b * in.base.H + at.h, i = at.first + r;
-  if (dropout.rate > 0) drop_row(dropout, head, i, at.lo, row.g, row.n);
   switch (in.align) {
     case RowAlign::softmax:
       softmax_row_grad(row);
@@ -57,6 +83,8 @@ inline void align_row_back(const RowsBackward& job, const RowsBlock& at, const R
       if (job.to.dcenters) job.to.dcenters.at(at.b, at.h)[i * job.to.dcenters.row] = dp;
       break;
     }
+    case RowAlign::given:
+      break;  // align_given_back has done it
   }
   if (dropout.rate > 0) drop_row(dropout, head, i, at.lo, row.a, row.n);
 }
@@ -112,29 +140,31 @@ inline void backward_block(const RowsBackward& job, const RowsBlock& at, const R
   const int64_t key_head = in.key_head(at.h);
   const bool mapped = !plan.in.w && plan.in.map != ScoreMap::none;
   score_block(plan, at, tile, mapped ? tile.slope : nullptr);
+  if (plan.in.align == RowAlign::given) align_given(plan, at, tile);
   for (int64_t r = 0; r < at.rows; ++r) align_row(plan, at, tile, r);
-  const float* go = job.dout.at(at.b, at.h) + at.first * job.dout.row;
-  gemm_serial({.transpose_b = true,
-               .m = at.rows,
-               .n = at.n,
-               .k = in.Dv,
-               .lda = job.dout.row,
-               .ldb = in.v.row,
-               .ldc = plan.ld},
-              go, in.v.at(at.b, key_head) + at.lo * in.v.row, tile.g);
-  for (int64_t r = 0; r < at.rows; ++r) {
-    std::fill(tile.g + r * plan.ld + at.n, tile.g + r * plan.ld + at.padded, 0.0f);
-    align_row_back(job, at, tile, r);
-  }
-  gemm_serial({.transpose_a = true,
-               .m = at.n,
-               .n = in.Dv,
-               .k = at.rows,
-               .lda = plan.ld,
-               .ldb = job.dout.row,
-               .ldc = sums.dv_row,
-               .beta = 1},
-              tile.s, go, sums.dv + at.lo * sums.dv_row);
+  const float* go = job.dout ? job.dout.at(at.b, at.h) + at.first * job.dout.row : nullptr;
+  if (go)
+    gemm_serial({.transpose_b = true,
+                 .m = at.rows,
+                 .n = at.n,
+                 .k = in.Dv,
+                 .lda = job.dout.row,
+                 .ldb = in.v.row,
+                 .ldc = plan.ld},
+                go, in.v.at(at.b, key_head) + at.lo * in.v.row, tile.g);
+  for (int64_t r = 0; r < at.rows; ++r) finish_weight_grad(job, at, tile, r);
+  if (plan.in.align == RowAlign::given) align_given_back(job, at, tile);
+  for (int64_t r = 0; r < at.rows; ++r) align_row_back(job, at, tile, r);
+  if (go)
+    gemm_serial({.transpose_a = true,
+                 .m = at.n,
+                 .n = in.Dv,
+                 .k = at.rows,
+                 .lda = plan.ld,
+                 .ldb = job.dout.row,
+                 .ldc = sums.dv_row,
+                 .beta = 1},
+                tile.s, go, sums.dv + at.lo * sums.dv_row);
   if (job.to.base.dbias) give_bias(job, at, tile, sums);
   for (int64_t r = 0; r < at.rows && mapped; ++r) {
     map2(Times{}, tile.g + r * plan.ld, tile.g + r * plan.ld, tile.slope + r * plan.ld, at.n);
@@ -174,11 +204,12 @@ HWY_NOINLINE void backward_part(const RowsBackward& job, const RowsBackTile& til
   }
 }
 
-void rows_backward(const RowsInputs& inputs, HeadView<const float> dout, const RowsGradients& to) {
+void rows_backward(const RowsInputs& inputs, HeadView<const float> dout, const RowsGradients& to,
+                   HeadView<const float> dweights) {
   const AttentionInputs<float>& in = inputs.base;
   if (in.B == 0 || in.Hk == 0) return;
   RowsPlan plan(inputs);
-  RowsBackward job{plan, dout, to, RowsCut(plan, to.base.dbias)};
+  RowsBackward job{plan, dout, dweights, to, RowsCut(plan, to.base.dbias)};
   Scratch shared(plan.key_bytes(true) + job.bytes(), Scratch::call);
   plan.prepare_keys(shared, true);
   job.take(shared);
@@ -213,8 +244,8 @@ namespace fovea::kernel {
 HWY_EXPORT(rows_backward);
 
 void attention_rows_backward(const RowsInputs& in, HeadView<const float> dout,
-                             const RowsGradients& to) {
-  HWY_DYNAMIC_DISPATCH(rows_backward)(in, dout, to);
+                             const RowsGradients& to, HeadView<const float> dweights) {
+  HWY_DYNAMIC_DISPATCH(rows_backward)(in, dout, to, dweights);
 }
 
 }  // namespace fovea::kernel

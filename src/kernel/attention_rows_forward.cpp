@@ -35,7 +35,7 @@ void rows_forward(const RowsInputs& inputs, HeadView<float> out, float* lse,
           const RowsBlock at = plan.at(i);
           float* to_lse = lse && has_lse ? lse + (at.b * in.H + at.h) * in.Tq + at.first : nullptr;
           weigh_block(plan, at, tile, to_lse);
-          if (summary) summarise_block(plan, at, i, tile.s, *summary, pool);
+          if (summary) summarise_block(plan, at, i, tile, *summary, pool);
           for (int64_t r = 0; r < at.rows && in.dropout.rate > 0; ++r) {
             drop_row(in.dropout, at.b * in.H + at.h, at.first + r, at.lo, tile.s + r * plan.ld,
                      at.padded);
@@ -89,8 +89,9 @@ HWY_EXPORT(rows_forward);
 HWY_EXPORT(rows_weights);
 
 void attention_rows_forward(const RowsInputs& in, HeadView<float> out, float* lse,
-                            const AttentionSummary<float>* summary) {
-  HWY_DYNAMIC_DISPATCH(rows_forward)(in, out, lse, summary);
+                            const AttentionSummary<float>* asked) {
+  const AttentionSummary<float> sized = asked ? asked->with_size() : AttentionSummary<float>();
+  HWY_DYNAMIC_DISPATCH(rows_forward)(in, out, lse, asked ? &sized : nullptr);
 }
 
 void attention_rows_weights(const RowsInputs& in, const int32_t* queries, int64_t count,

@@ -147,19 +147,18 @@ struct SummaryRows {
     const bool softmax = in.align == Align::softmax;
     const float norm = !softmax ? 1 : total == 0 ? 0 : 1 / total;
     if (wants_top()) {
-      HWY_ALIGN float weights[32 + lanes];
+      HWY_ALIGN float weights[lanes];
       const D d;
-      for (int64_t t = 0; t < to->top; t += lanes) {
-        const V s = hn::LoadU(d, best + row * stride + t);
-        hn::StoreU(softmax
-                       ? hn::Mul(hn::Set(d, norm), exp2_nonpositive(d, hn::Sub(s, hn::Set(d, top))))
-                       : sigmoid2(d, s),
-                   d, weights + t);
-      }
       for (int64_t t = 0; t < to->top; ++t) {
-        const bool there = keys[row * stride + t] >= 0 && weights[t] > 0;
+        if (t % lanes == 0) {
+          const V s = hn::LoadU(d, best + row * stride + t), shift = hn::Set(d, top);
+          const V p = hn::Mul(hn::Set(d, norm), exp2_nonpositive(d, hn::Sub(s, shift)));
+          hn::Store(softmax ? p : sigmoid2(d, s), d, weights);
+        }
+        const float weight = weights[t % lanes];
+        const bool there = keys[row * stride + t] >= 0 && weight > 0;
         if (to->top_keys) to->top_keys[at * to->top + t] = there ? keys[row * stride + t] : -1;
-        if (to->top_weights) to->top_weights[at * to->top + t] = there ? weights[t] : 0;
+        if (to->top_weights) to->top_weights[at * to->top + t] = there ? weight : 0;
       }
     }
     if (to->entropy && softmax) {

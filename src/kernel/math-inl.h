@@ -13,11 +13,16 @@ namespace fovea::kernel::HWY_NAMESPACE {
 
 // What exp2_clamped needs: below -127 there is only 0. This order of operands lets NaN through on
 // x86.
-HWY_INLINE V exp2_clamp(D d, V x) { return hn::Max(hn::Set(d, -127.0f), x); }
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> exp2_clamp(Tag d, hn::Vec<Tag> x) {
+  return hn::Max(hn::Set(d, -127.0f), x);
+}
 
 // 2^x for x in [-127, 0], relative error below 2e-7; exactly 1 at 0 and 0 at -127.
-HWY_INLINE V exp2_clamped(D d, V x) {
-  const hn::RebindToSigned<D> di;
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> exp2_clamped(Tag d, hn::Vec<Tag> x) {
+  using V = hn::Vec<Tag>;
+  const hn::RebindToSigned<Tag> di;
   // Adding 1.5 * 2^23 rounds x to the integer that the low bits of the sum then hold.
   const V shifter = hn::Set(d, 12582912.0f);
   const V shifted = hn::Add(x, shifter);
@@ -34,10 +39,15 @@ HWY_INLINE V exp2_clamped(D d, V x) {
 
 // 2^x for x <= 0: exactly 0 from -127 down, -inf included, which is what makes a masked score cost
 // nothing special. NaN stays NaN.
-HWY_INLINE V exp2_nonpositive(D d, V x) { return exp2_clamped(d, exp2_clamp(d, x)); }
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> exp2_nonpositive(Tag d, hn::Vec<Tag> x) {
+  return exp2_clamped(d, exp2_clamp(d, x));
+}
 
 // 1 / (1 + 2^-x), exactly 0 from -127 down.
-HWY_INLINE V sigmoid2(D d, V x) {
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> sigmoid2(Tag d, hn::Vec<Tag> x) {
+  using V = hn::Vec<Tag>;
   const V one = hn::Set(d, 1.0f);
   const V e = exp2_nonpositive(d, hn::Neg(hn::Abs(x)));
   const V upper = hn::Div(one, hn::Add(one, e));

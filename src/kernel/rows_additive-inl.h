@@ -56,6 +56,18 @@ struct ActRelu {
     return hn::IfThenElseZero(hn::Gt(r, hn::Zero(d)), hn::Set(d, 1.0f));
   }
 };
+HWY_INLINE V leaky_slope_of(D d, V x) {
+  const V low = hn::Set(d, static_cast<float>(leaky_slope));
+  return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f), low);
+}
+struct ActLeakyRelu {
+  HWY_INLINE V operator()(D d, V a, V b) const {
+    const V x = hn::Add(a, b);  // of x and a part of it, the larger
+    return hn::Max(x, hn::Mul(x, hn::Set(d, static_cast<float>(leaky_slope))));
+  }
+  HWY_INLINE V value(V r) const { return r; }
+  HWY_INLINE V slope(D d, V r) const { return leaky_slope_of(d, r); }
+};
 struct ActNone {
   HWY_INLINE V operator()(D, V a, V b) const { return hn::Add(a, b); }
   HWY_INLINE V value(V r) const { return r; }
@@ -92,6 +104,8 @@ struct AdditiveForm {
         return f(ActSigmoid{});
       case ScoreMap::relu:
         return f(ActRelu{});
+      case ScoreMap::leaky_relu:
+        return f(ActLeakyRelu{});
       case ScoreMap::distance:
         return f(ActSquare{});
       case ScoreMap::none:

@@ -16,6 +16,16 @@ namespace fovea::kernel::HWY_NAMESPACE {
 
 inline void scale_row(float* x, int64_t n, float factor) { map1(TimesScalar{factor}, x, x, n); }
 
+// Most rows say no with their first vector.
+inline bool all_forbidden(const float* s, int64_t n) {
+  const D d;
+  const V lowest = hn::Set(d, minus_infinity);
+  for (int64_t j = 0; j < n; j += lanes) {
+    if (!hn::AllTrue(d, hn::Eq(hn::Load(d, s + j), lowest))) return false;
+  }
+  return true;
+}
+
 // Returns the logarithm of the sum of e^s.
 inline float softmax_row(float* s, int64_t n) {
   const D d;

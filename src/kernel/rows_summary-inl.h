@@ -11,13 +11,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace fovea::kernel::HWY_NAMESPACE {
 
-// The heaviest keys of a row, heaviest first, the first key of equal ones first.
+// The heaviest keys of a row, heaviest first, the first key of equal ones first. keys may be null.
 inline void top_of_row(const float* a, int64_t n, int64_t first_key, int64_t top, int32_t* keys,
                        float* weights) {
   const D d;
-  std::fill_n(keys, top, -1);
+  if (keys) std::fill_n(keys, top, -1);
   std::fill_n(weights, top, 0.0f);
-  if (top == 0) return;
+  if (top <= 0) return;
   for (int64_t j = 0; j < n; j += lanes) {
     const V v = hn::Load(d, a + j);
     if (hn::AllFalse(d, hn::Gt(v, hn::Set(d, weights[top - 1])))) continue;
@@ -26,10 +26,10 @@ inline void top_of_row(const float* a, int64_t n, int64_t first_key, int64_t top
       int64_t at = top - 1;
       for (; at > 0 && a[l] > weights[at - 1]; --at) {
         weights[at] = weights[at - 1];
-        keys[at] = keys[at - 1];
+        if (keys) keys[at] = keys[at - 1];
       }
       weights[at] = a[l];
-      keys[at] = static_cast<int32_t>(first_key + l);
+      if (keys) keys[at] = static_cast<int32_t>(first_key + l);
     }
   }
 }
@@ -74,7 +74,7 @@ inline void pool_row(const float* a, const RowsBlock& at, int64_t Tk, int64_t ma
 }
 
 inline void summarise_block(const RowsPlan& plan, const RowsBlock& at, int64_t index,
-                            const float* weights, const AttentionSummary<float>& to,
+                            const RowsTile& tile, const AttentionSummary<float>& to,
                             const RowsPool& pool) {
   const AttentionInputs<float>& in = plan.in.base;
   const int64_t first_row = (at.b * in.H + at.h) * in.Tq + at.first;
@@ -84,14 +84,16 @@ inline void summarise_block(const RowsPlan& plan, const RowsBlock& at, int64_t i
     std::fill_n(cells, pool.touched * pool.map_cols, 0.0f);
   }
   for (int64_t r = 0; r < at.rows; ++r) {
-    const float* a = weights + r * plan.ld;
+    const float* a = tile.s + r * plan.ld;
     const int64_t row = first_row + r;
     if (to.top_keys || to.top_weights) {
-      int32_t keys[32];
-      float tops[32];
-      top_of_row(a, at.padded, at.lo, to.top, keys, tops);
-      if (to.top_keys) std::copy_n(keys, to.top, to.top_keys + row * to.top);
-      if (to.top_weights) std::copy_n(tops, to.top, to.top_weights + row * to.top);
+      // No more than the row has, so that the bell's room is enough; its work is done.
+      const int64_t some = std::min(to.top, at.padded), rest = std::max<int64_t>(to.top, 0) - some;
+      int32_t* keys = to.top_keys ? to.top_keys + row * to.top : nullptr;
+      float* tops = to.top_weights ? to.top_weights + row * to.top : tile.bell;
+      top_of_row(a, at.padded, at.lo, some, keys, tops);
+      if (keys) std::fill_n(keys + some, rest, -1);
+      if (to.top_weights) std::fill_n(tops + some, rest, 0.0f);
     }
     if (to.entropy) to.entropy[row] = sum_of(EntropyTerm{}, a, at.padded);
     if (to.map && at.n > 0) {

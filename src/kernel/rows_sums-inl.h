@@ -48,7 +48,7 @@ struct RowsSums {
 
 struct RowsBackward {
   const RowsPlan& plan;
-  HeadView<const float> dout;
+  HeadView<const float> dout, dweights;
   const RowsGradients& to;
   RowsCut cut;
   float *dk = nullptr, *dv = nullptr, *dbias = nullptr;

@@ -15,8 +15,8 @@ inline int64_t channels_in_group(const char* layer, int64_t in, int64_t out, int
 
 // Conv1d(s / "conv", 128, 128, 5, {.padding = 2})
 struct Conv1d {
-  const Tensor& weight;  // [out, kernel, in / groups]
-  const Tensor* bias;    // [out], or null
+  Parameter weight;  // [out, kernel, in / groups]
+  Parameter bias;    // [out], or empty
   Conv1dOptions options;
 
   Conv1d(Scope s, int64_t in, int64_t out, int64_t kernel, const Conv1dOptions& options = {},
@@ -24,18 +24,18 @@ struct Conv1d {
       : weight(s.param("weight",
                        {out, kernel, channels_in_group("Conv1d", in, out, options.groups)},
                        made.init)),
-        bias(made.bias ? &s.param("bias", {out}, init::zeros()) : nullptr),
+        bias(made.bias ? s.param("bias", {out}, init::zeros()) : Parameter()),
         options(options) {}
 
   Tensor operator()(const Tensor& x) const {
-    return conv1d(x, weight, bias ? *bias : Tensor(), options);
+    return conv1d(x, weight, bias, options);
   }
 };
 
 // Conv2d(s / "conv", 3, 64, {7, 5}, {.stride = 2, .padding = {3, 2}})
 struct Conv2d {
-  const Tensor& weight;  // [out, height, width, in / groups]
-  const Tensor* bias;    // [out], or null
+  Parameter weight;  // [out, height, width, in / groups]
+  Parameter bias;    // [out], or empty
   Conv2dOptions options;
 
   Conv2d(Scope s, int64_t in, int64_t out, HeightWidth kernel, const Conv2dOptions& options = {},
@@ -44,11 +44,11 @@ struct Conv2d {
                        {out, kernel.height, kernel.width,
                         channels_in_group("Conv2d", in, out, options.groups)},
                        made.init)),
-        bias(made.bias ? &s.param("bias", {out}, init::zeros()) : nullptr),
+        bias(made.bias ? s.param("bias", {out}, init::zeros()) : Parameter()),
         options(options) {}
 
   Tensor operator()(const Tensor& x) const {
-    return conv2d(x, weight, bias ? *bias : Tensor(), options);
+    return conv2d(x, weight, bias, options);
   }
 };
 

@@ -8,7 +8,7 @@
 namespace fovea {
 
 struct Embedding {
-  const Tensor& weight;  // [rows, width]
+  Parameter weight;  // [rows, width]
 
   Embedding(Scope s, int64_t rows, int64_t width, const Init& init = init::normal(0.1))
       : weight(s.param("weight", {rows, width}, init)) {}

@@ -7,35 +7,19 @@
 
 namespace fovea {
 
-enum class Activation { relu, gelu, gelu_tanh, tanh };
-
-inline Tensor activate(Activation f, const Tensor& x) {
-  switch (f) {
-    case Activation::relu:
-      return relu(x);
-    case Activation::gelu:
-      return gelu(x);
-    case Activation::gelu_tanh:
-      return gelu_tanh(x);
-    case Activation::tanh:
-      return tanh(x);
-  }
-  return x;
-}
-
 struct FeedForward {
+  using Activation = Tensor (*)(const Tensor&);  // relu, gelu, gelu_tanh, tanh, ...
   Linear inner, outer;
   Activation activation;
 
-  FeedForward(Scope s, int64_t width, int64_t hidden, Activation activation = Activation::relu)
+  FeedForward(Scope s, int64_t width, int64_t hidden, Activation activation = relu)
       : inner(s / "inner", width, hidden),
         outer(s / "outer", hidden, width),
         activation(activation) {}
 
-  Tensor operator()(const Tensor& x) const { return outer(activate(activation, inner(x))); }
-  // With dropout on the hidden layer, while a tape lives.
-  Tensor operator()(const Tensor& x, double p, Random& random) const {
-    return outer(dropout(activate(activation, inner(x)), p, random));
+  // p: of the hidden layer, dropped while this thread trains.
+  Tensor operator()(const Tensor& x, double p = 0) const {
+    return outer(dropout(activation(inner(x)), p));
   }
 };
 

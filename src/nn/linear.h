@@ -12,14 +12,14 @@ struct LinearOptions {
 };
 
 struct Linear {
-  const Tensor& weight;  // [out, in]
-  const Tensor* bias;    // [out], or null
+  Parameter weight;  // [out, in]
+  Parameter bias;    // [out], or empty
 
   Linear(Scope s, int64_t in, int64_t out, const LinearOptions& options = {})
       : weight(s.param("weight", {out, in}, options.init)),
-        bias(options.bias ? &s.param("bias", {out}, init::zeros()) : nullptr) {}
+        bias(options.bias ? s.param("bias", {out}, init::zeros()) : Parameter()) {}
 
-  Tensor operator()(const Tensor& x) const { return linear(x, weight, bias ? *bias : Tensor()); }
+  Tensor operator()(const Tensor& x) const { return linear(x, weight, bias); }
 };
 
 }  // namespace fovea

@@ -1,3 +1,5 @@
+// Rows with mean 0 and deviation 1, scaled and shifted: Ba, Kiros, Hinton, "Layer Normalization",
+// 2016.
 #pragma once
 
 #include "fovea/nn/scope.h"
@@ -6,8 +8,7 @@
 namespace fovea {
 
 struct LayerNorm {
-  const Tensor& gamma;
-  const Tensor& beta;
+  Parameter gamma, beta;  // [width]
   double eps;
 
   LayerNorm(Scope s, int64_t width, double eps = 1e-5)

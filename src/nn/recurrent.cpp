@@ -48,12 +48,6 @@ Recurrent::Recurrent(Scope s, int64_t in, int64_t hidden, const RecurrentOptions
   }
 }
 
-Tensor Recurrent::between(const Tensor& x, Random* random) const {
-  if (options.dropout == 0 || !Tape::current()) return x;
-  check(random, "Recurrent: training with dropout needs a Random");
-  return dropout(x, options.dropout, *random);
-}
-
 Recurrent::Output Recurrent::operator()(const Inputs& in) const {
   check(in.start.empty() || in.start.size() == parts.size(), "Recurrent: needs ", parts.size(),
         " states to start with, got ", in.start.size());
@@ -64,7 +58,7 @@ Recurrent::Output Recurrent::operator()(const Inputs& in) const {
   const Tensor offsets = padded ? offsets_of(in.lengths) : in.offsets;
   Output out{padded ? pack(in.x, offsets) : in.x, {}};
   for (int layer = 0; layer < options.layers; ++layer) {
-    const Tensor x = layer == 0 ? out.y : between(out.y, in.random);
+    const Tensor x = layer == 0 ? out.y : dropout(out.y, options.dropout);
     std::vector<Tensor> sides;
     for (int64_t side = 0; side < directions(); ++side) {
       const size_t at = out.last.size();
@@ -83,14 +77,14 @@ Recurrent::Output Recurrent::operator()(const Inputs& in) const {
   return out;
 }
 
-Tensor Recurrent::step(const Tensor& x, RecurrentStates& state, Random* random) const {
+Tensor Recurrent::step(const Tensor& x, RecurrentStates& state) const {
   check(!options.bidirectional, "Recurrent: one step at a time goes forwards only");
   if (state.empty()) state.resize(parts.size());
   check(state.size() == parts.size(), "Recurrent: needs ", parts.size(), " states, got ",
         state.size());
   Tensor y = x;
   for (size_t layer = 0; layer < parts.size(); ++layer) {
-    if (layer > 0) y = between(y, random);
+    if (layer > 0) y = dropout(y, options.dropout);
     state[layer] = recurrent_step(options.cell, y, parts[layer].weights(), state[layer]);
     y = state[layer].h;
   }

@@ -26,11 +26,10 @@ struct Recurrent {
   Recurrent(Scope s, int64_t in, int64_t hidden, const RecurrentOptions& options = {});
 
   struct Inputs {
-    Tensor x;                  // [B, T, C], or with `offsets` [rows, C]
-    Tensor lengths{};          // as in op/recurrent.h
-    Tensor offsets{};          //
-    RecurrentStates start{};   // empty: zeros
-    Random* random = nullptr;  // for dropout, which is only while a tape lives
+    Tensor x;                 // [B, T, C], or with `offsets` [rows, C]
+    Tensor lengths{};         // as in op/recurrent.h
+    Tensor offsets{};         //
+    RecurrentStates start{};  // empty: zeros
   };
   struct Output {
     Tensor y;  // of the last layer
@@ -40,20 +39,17 @@ struct Recurrent {
 
   // One step of B sequences forwards, for decoders: x [B, C] gives [B, H], and `state` moves on. An
   // empty state stands for zeros.
-  Tensor step(const Tensor& x, RecurrentStates& state, Random* random = nullptr) const;
+  Tensor step(const Tensor& x, RecurrentStates& state) const;
 
   int64_t directions() const { return options.bidirectional ? 2 : 1; }
 
   // One layer in one direction.
   struct Direction {
-    const Tensor &w_input, &b_input, &w_hidden, &b_hidden;
+    Parameter w_input, b_input, w_hidden, b_hidden;
     RecurrentWeights weights() const { return {w_input, w_hidden, b_input, b_hidden}; }
   };
   RecurrentOptions options;
   std::vector<Direction> parts;  // in the order of RecurrentStates
-
- private:
-  Tensor between(const Tensor& x, Random* random) const;
 };
 
 }  // namespace fovea

@@ -6,43 +6,50 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "fovea/nn/init.h"
-#include "fovea/tensor/tensor.h"
+#include "fovea/op/parameter.h"
 
 namespace fovea {
 
-// The one ordered table that saving, loading, counting and optimising walk.
+// Where a table takes first values from instead of drawing them, as a file of trained ones
+// (nn/parameter_file.h): the value of the parameter of that name, or an empty array, and then it is
+// drawn.
+using ParameterSource =
+    std::function<Tensor(const std::string& name, const Shape& shape, Dtype dtype)>;
+
+// The one ordered table that saving, loading, counting and optimising walk. A copy of a table holds
+// the same parameters; clone() gives others.
 class Parameters {
  public:
-  struct Entry {
-    std::string name;
-    Tensor value;  // a parameter: gradients know it by its identity
-  };
-
   // float64 is for gradient checks.
-  explicit Parameters(uint64_t seed = 0, Dtype dtype = Dtype::f32) : random_(seed), dtype_(dtype) {}
-  Parameters(const Parameters&) = delete;  // layers hold references into it
-  Parameters& operator=(const Parameters&) = delete;
+  explicit Parameters(uint64_t seed = 0, Dtype dtype = Dtype::f32, ParameterSource source = {})
+      : random_(seed), dtype_(dtype), source_(std::move(source)) {}
 
-  // In the order in which the layers were built. A reference stays good for the table's life.
-  std::deque<Entry>& entries() { return entries_; }
-  const std::deque<Entry>& entries() const { return entries_; }
-  Tensor& operator[](std::string_view name);
+  // In the order in which the layers were built.
+  const std::deque<Parameter>& entries() const { return entries_; }
+  // The parameter of that name: parameters["output/bias"] = t sets its value. An unknown name is an
+  // Error that suggests the nearest.
+  const Parameter& operator[](std::string_view name) const;
   bool has(std::string_view name) const { return by_name_.contains(std::string(name)); }
+  // Those whose names begin with `prefix`: to freeze them, or to give them a rate of their own.
+  std::vector<Parameter> below(std::string_view prefix) const;
   // How many numbers all parameters hold together.
   int64_t count() const;
 
  private:
   friend class Scope;
-  Tensor& add(const std::string& name, const Shape& shape, const Init& init);
+  const Parameter& add(const std::string& name, const Shape& shape, const Init& init);
 
   Random random_;
   Dtype dtype_;
-  std::deque<Entry> entries_;
+  ParameterSource source_;
+  std::deque<Parameter> entries_;
   std::unordered_map<std::string, size_t> by_name_;
 };
 
+// A place in a table, under which a layer makes its parameters.
 class Scope {
  public:
   Scope(Parameters& table) : table_(&table) {}  // NOLINT: a table is its own root scope
@@ -50,8 +57,10 @@ class Scope {
   Scope operator/(std::string_view name) const;
   Scope operator/(int64_t index) const { return *this / std::to_string(index); }
   // Makes the parameter path/name. Two of one name are an error.
-  Tensor& param(std::string_view name, const Shape& shape, const Init& init) const;
+  Parameter param(std::string_view name, const Shape& shape, const Init& init) const;
   const std::string& path() const { return path_; }
+  // The parameters made under this path so far: what recomputed() needs of a layer.
+  std::vector<Parameter> below() const;
 
  private:
   Parameters* table_;

@@ -4,11 +4,12 @@
 
 namespace fovea {
 
-Tensor dropout(const Tensor& x, double p, Random& random) {
+Tensor dropout(const Tensor& x, double p) {
   check(p >= 0 && p < 1, "dropout: p must be in [0, 1), got ", p);
-  if (p == 0 || !Tape::current()) return x;
+  Random* random = Tape::random();
+  if (p == 0 || !random) return x;
   // Only the key is kept: the gradient makes the same mask again.
-  auto dropped = [p, key = random.bits64()](const Tensor& x) {
+  auto dropped = [p, key = random->bits64()](const Tensor& x) {
     Tensor y(x.shape(), x.dtype());
     with_real(x.dtype(), [&]<class T>(T) {
       kernel::dropout(y.write<T>().data(), x.read<T>().data(), x.elements(), p, key);

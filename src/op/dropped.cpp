@@ -5,16 +5,17 @@
 
 namespace fovea {
 
-kernel::Drop draw_drop(double p, Random* random) {
+kernel::Drop draw_drop(double p) {
   check(p >= 0 && p < 1, "dropout: p must be in [0, 1), got ", p);
-  if (p == 0 || !random || !Tape::current()) return {};
+  Random* random = Tape::random();
+  if (p == 0 || !random) return {};
   return {p, random->bits64()};
 }
 
-Tensor add_dropped(const Tensor& x, const Tensor& y, double p, Random* random) {
+Tensor add_dropped(const Tensor& x, const Tensor& y, double p) {
   check(x.shape() == y.shape(), "add_dropped: both need one shape, got ", x.shape(), " and ",
         y.shape());
-  const kernel::Drop drop = draw_drop(p, random);
+  const kernel::Drop drop = draw_drop(p);
   Tensor sum(x.shape(), x.dtype());
   with_real(x.dtype(), [&]<class T>(T) {
     kernel::add_dropped(sum.write<T>().data(), x.read<T>().data(), y.read<T>().data(), x.elements(),

@@ -210,7 +210,7 @@ std::vector<Tensor> linears(const Tensor& x, std::vector<LinearWeights> weights)
 }
 
 Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWeights& w,
-                    kernel::Unary f, double p, Random* random) {
+                    kernel::Unary f, double p) {
   check_linear(x, w.inner, w.inner_bias);
   const int64_t hidden = w.inner.dim(0), out = w.outer.dim(0);
   Tensor h(with_features(x, hidden), x.dtype()), y(with_features(x, out), x.dtype());
@@ -218,7 +218,7 @@ Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWe
   check(residual.shape() == y.shape(), "feed_forward: the residual needs shape ", y.shape(),
         ", got ", residual.shape());
   Tensor slopes = Tape::current() ? Tensor(h.shape(), h.dtype()) : Tensor();
-  const kernel::Drop inside = draw_drop(p, random), last = draw_drop(p, random);
+  const kernel::Drop inside = draw_drop(p), last = draw_drop(p);
   with_real(x.dtype(), [&]<class T>(T) {
     T *to_h = h.write<T>().data(), *to_y = y.write<T>().data();
     T* to_slopes = slopes.empty() ? nullptr : slopes.write<T>().data();

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "fovea/base/random.h"
 #include "fovea/kernel/unary.h"
 #include "fovea/op/tape.h"
 
@@ -24,13 +23,13 @@ struct LinearWeights {
 std::vector<Tensor> linears(const Tensor& x, std::vector<LinearWeights> weights);
 
 // residual + dropout(linear(dropout(f(linear(x))))) with f one of relu, gelu and gelu_tanh. What
-// goes element by element is done to the rows of a product while they are at hand. Without a tape
-// or a stream nothing is dropped.
+// goes element by element is done to the rows of a product while they are at hand. Unless
+// this thread trains nothing is dropped.
 struct FeedForwardWeights {
   const Tensor &inner, &inner_bias;  // [hidden, C], [hidden] or empty
   const Tensor &outer, &outer_bias;  // [C, hidden], [C] or empty
 };
 Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWeights& weights,
-                    kernel::Unary f, double p, Random* random);
+                    kernel::Unary f, double p);
 
 }  // namespace fovea

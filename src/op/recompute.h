@@ -11,8 +11,9 @@
 
 namespace fovea {
 
-// f(inputs). Gradients reach the inputs alone, so parameters that f uses must be among them; and f
-// must give the same result when called again.
-Tensor recomputed(std::function<Tensor(std::span<const Tensor>)> f, std::vector<Tensor> inputs);
+// f(inputs). Gradients reach the inputs and the parameters given, which must be all that f uses:
+// Scope::below() names those of a layer. When it is run again f draws the same random numbers.
+Tensor recomputed(std::function<Tensor(std::span<const Tensor>)> f, std::vector<Tensor> inputs,
+                  std::span<const Parameter> parameters = {});
 
 }  // namespace fovea

@@ -7,22 +7,39 @@
 namespace fovea {
 namespace {
 
-thread_local Tape* newest_tape = nullptr;
 std::atomic<uint32_t> next_serial{1};
-std::atomic<uint32_t> next_parameter{1};
 
 }  // namespace
 
-Tensor parameter(Tensor value) {
-  value = value.reshaped(value.shape());  // copies of it elsewhere do not become parameters
-  value.set_identity({.parameter = next_parameter.fetch_add(1)});
-  return value;
+struct Tape::Place {
+  std::atomic<Tape*> tape;
+  Place* outer;
+  Place** thread;  // the thread it belongs to, told by its newest_place()
+};
+
+Tape::Place*& Tape::newest_place() {
+  thread_local constinit Place* newest = nullptr;  // nothing to destroy: usable to the very end
+  return newest;
+}
+
+Tape* Tape::newest() {
+  Place*& newest = newest_place();
+  while (newest && !newest->tape.load()) delete std::exchange(newest, newest->outer);
+  return newest ? newest->tape.load() : nullptr;
 }
 
 Tensor Gradients::operator[](const Tensor& parameter) const {
-  const auto found = by_parameter_.find(parameter.identity().parameter);
-  return found == by_parameter_.end() ? Tensor::zeros(parameter.shape(), parameter.dtype())
-                                      : found->second;
+  const uint32_t number = parameter.identity().parameter;
+  check(number != 0, "gradients: an array ", parameter.shape(),
+        " is not a parameter, or is frozen; for any other value ask Tape::gradients");
+  const auto found = by_parameter_.find(number);
+  check(found != by_parameter_.end(), "gradients: the loss does not depend on this parameter ",
+        parameter.shape(), "; has() asks, or_zeros() gives zeros");
+  return found->second;
+}
+
+Tensor Gradients::or_zeros(const Tensor& parameter) const {
+  return has(parameter) ? (*this)[parameter] : Tensor::zeros(parameter.shape(), parameter.dtype());
 }
 
 bool Gradients::has(const Tensor& parameter) const {
@@ -62,16 +79,45 @@ Tensor* InputGradients::begun(int input) {
   return sum.empty() ? nullptr : &sum;
 }
 
-Tape::Tape() : serial_(next_serial.fetch_add(1)), outer_(newest_tape) { newest_tape = this; }
+Tape::Tape(Random* random) : serial_(next_serial.fetch_add(1)), random_(random) {
+  newest();  // those that are gone make room
+  Place*& newest = newest_place();
+  newest = place_ = new Place{this, newest, &newest};
+}
 
 Tape::~Tape() {
   for (Node& node : nodes_) {
     if (node.adjoint) node.destroy(node.adjoint);
   }
-  newest_tape = outer_;
+  // Its place goes when nothing newer stands before it, on the thread it belongs to.
+  const bool here = place_->thread == &newest_place();
+  place_->tape = nullptr;
+  if (here) newest();
 }
 
-Tape* Tape::current() { return newest_tape && !newest_tape->used_ ? newest_tape : nullptr; }
+Tape* Tape::current() {
+  Tape* tape = newest();
+  return tape && !tape->used_ && tape->paused_ == 0 ? tape : nullptr;
+}
+
+Random* Tape::random() {
+  const Tape* tape = newest();
+  return tape && !tape->used_ ? tape->random_ : nullptr;
+}
+
+Tape::Pause::Pause() : tape_(newest()) {
+  if (tape_) ++tape_->paused_;
+}
+Tape::Pause::~Pause() {
+  if (tape_) --tape_->paused_;
+}
+
+Tensor Tape::watch(const Tensor& x) {
+  check(!used_, "watch: this tape has been used");
+  Tensor leaf = x.reshaped(x.shape());
+  push({"watched", 0, 0, nullptr, nullptr, nullptr}, leaf);
+  return leaf;
+}
 
 void* Tape::allocate(size_t bytes) {
   constexpr size_t align = alignof(std::max_align_t);
@@ -123,18 +169,52 @@ Gradients Tape::backward(const Tensor& output, Tensor gradient) {
   check(gradient.shape() == output.shape(), "backward: the gradient's shape ", gradient.shape(),
         " is not the output's ", output.shape());
   used_ = true;  // what the adjoints compute is not recorded
-  Gradients result;
   const Identity& id = output.identity();
-  if (id.tape != serial_ && !leaves_.contains(id.parameter)) return result;
-  const int32_t last = node_of(output);
+  if (id.tape != serial_ && !leaves_.contains(id.parameter)) return {};
+  return go_back(node_of(output), std::move(gradient), nullptr);
+}
+
+std::string Tape::unreachable(const Tensor& value) const {
+  if (value.empty()) return "is empty";
+  const Identity& id = value.identity();
+  if (id.tape == serial_ || leaves_.contains(id.parameter)) return "";
+  if (id.parameter) return "is a parameter that nothing recorded on this tape has used";
+  if (id.tape) return "was recorded on another tape";
+  return "was never recorded: a frozen parameter, a value that was written to since, or one that "
+         "should have been watched with Tape::watch before it was used";
+}
+
+std::vector<Tensor> Tape::gradients(const Tensor& loss, std::span<const Tensor> of) {
+  check(!used_, "gradients: this tape has been used; record the forward pass on a new Tape");
+  check(loss.elements() == 1, "gradients: the loss must be one number, got shape ", loss.shape());
+  for (size_t i = 0; i < of.size(); ++i) {
+    const std::string why = unreachable(of[i]);
+    check(why.empty(), "gradients: value ", i, " ", why);
+  }
+  check(unreachable(loss).empty(), "gradients: the loss ", unreachable(loss));
+  used_ = true;
+  std::vector<Tensor> kept(nodes_.size());
+  go_back(node_of(loss), Tensor::full(loss.shape(), 1, loss.dtype()), &kept);
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < of.size(); ++i) {
+    result.push_back(kept[static_cast<size_t>(node_of(of[i]))]);
+    check(!result.back().empty(), "gradients: the loss does not depend on value ", i, " ",
+          of[i].shape());
+  }
+  return result;
+}
+
+Gradients Tape::go_back(int32_t last, Tensor gradient, std::vector<Tensor>* keep) {
+  Gradients result;
   std::vector<Tensor> sums(nodes_.size());
   sums[last] = std::move(gradient);
   for (int32_t i = last; i >= 0; --i) {
     Node& node = nodes_[i];
     if (!sums[i].empty()) {
+      if (keep) (*keep)[i] = sums[i];
       if (node.parameter) {
         result.by_parameter_.emplace(node.parameter, std::move(sums[i]));
-      } else {
+      } else if (node.adjoint) {
         const Tensor dy = std::move(sums[i]);
         InputGradients dx(sums, input_nodes_.data() + node.first_input);
         node.call(node.adjoint, dy, dx);
@@ -146,6 +226,12 @@ Gradients Tape::backward(const Tensor& output, Tensor gradient) {
     }
   }
   return result;
+}
+
+std::vector<Tensor> gradients(const Tensor& loss, std::initializer_list<Tensor> of) {
+  Tape* tape = Tape::current();
+  check(tape != nullptr, "gradients: no tape is recording on this thread");
+  return tape->gradients(loss, std::span(of.begin(), of.size()));
 }
 
 }  // namespace fovea

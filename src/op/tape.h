@@ -1,9 +1,13 @@
 // All of automatic differentiation. While a Tape lives, ops on this thread are recorded; without
-// one they are not, and that is all the difference between training and inference.
+// one they are not.
 //
 //   Tape tape;
 //   Tensor loss = cross_entropy(model(x), y);
 //   Gradients g = tape.backward(loss);      // values: g[w] is the gradient of parameter w
+//
+// Whether a model trains is one question with one answer: does the tape have a stream of random
+// numbers? With Tape tape(random) dropout drops and alignments that draw do so, with numbers of that
+// stream; with a plain Tape, or none, nothing is dropped and the likeliest is taken.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +16,25 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "fovea/base/random.h"
+#include "fovea/op/parameter.h"
 #include "fovea/tensor/tensor.h"
 
 namespace fovea {
-
-// Gives a value the identity of a parameter: gradients can then be asked for it.
-Tensor parameter(Tensor value);
 
 // One gradient for each parameter that the loss depends on. Adding two is how micro-batches,
 // threads and machines combine.
 class Gradients {
  public:
-  // Zeros where the loss does not depend on the parameter.
+  // Of a parameter that the loss depends on; anything else is an Error that says why there is none.
+  // For values that are not parameters: Tape::gradients.
   Tensor operator[](const Tensor& parameter) const;
+  // The same, and zeros where the loss does not depend on the parameter.
+  Tensor or_zeros(const Tensor& parameter) const;
   bool has(const Tensor& parameter) const;
   void set(const Tensor& parameter, Tensor gradient);
   Gradients& operator+=(const Gradients& other);
@@ -72,22 +79,54 @@ class Inputs {
 
 class Tape {
  public:
-  Tape();  // this thread's tape until it is destroyed or used; tapes nest
+  Tape() : Tape(nullptr) {}  // this thread's tape until it is destroyed or used; tapes nest
+  // The tape of a training step: what is dropped or drawn comes from `random`, which must live as
+  // long as the forward pass.
+  explicit Tape(Random& random) : Tape(&random) {}
+  // In any order, and on any thread.
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
+
+  // x as a value whose gradient can be asked for, without being a parameter: an input, say.
+  Tensor watch(const Tensor& x);
 
   // Gradients of a loss (one element) with respect to every parameter it depends on. A tape serves
   // one backward pass; afterwards nothing more is recorded on it.
   Gradients backward(const Tensor& loss);
   // The same from the gradient of an output of any shape.
   Gradients backward(const Tensor& output, Tensor gradient);
+  // Gradients of the loss with respect to any values that it was computed from on this tape:
+  // parameters, watched values, results on the way. A value that the loss does not depend on, or
+  // that this tape has not seen, is an Error that says which. Uses the tape up as backward() does.
+  std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> of);
 
   // The tape that records on this thread now, or null.
   static Tape* current();
+  // The stream that this thread's training step draws from; null when it is not training.
+  static Random* random();
   int64_t size() const { return static_cast<int64_t>(nodes_.size()); }
 
+  // While one lives, this thread's tape records nothing, but a training step stays one: for a
+  // function that will be run again.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Tape* tape_;
+  };
+
  private:
+  // Where a tape stands among those of its thread. It outlives the tape, which may be destroyed
+  // while newer ones live, or on another thread.
+  struct Place;
+  static Place*& newest_place();
+  static Tape* newest();
+
   template <class Adjoint>
   friend Tensor record(const char* op, Inputs inputs, Tensor y, Adjoint adjoint);
 
@@ -100,7 +139,12 @@ class Tape {
     void (*destroy)(void*);
   };
 
+  explicit Tape(Random* random);
   int32_t node_of(const Tensor& input);
+  // Why this tape has no gradient of a value; empty when it may have one.
+  std::string unreachable(const Tensor& value) const;
+  // From the gradient of node `last` to those of all before it; keep[i] stays what node i got.
+  Gradients go_back(int32_t last, Tensor gradient, std::vector<Tensor>* keep);
   // Notes which nodes the inputs are; false if none leads to a parameter, and there is nothing to
   // do.
   bool note_inputs(const char* op, const Inputs& inputs, const Tensor& y);
@@ -108,7 +152,9 @@ class Tape {
   void push(const Node& node, Tensor& y);
 
   uint32_t serial_;
-  Tape* outer_;
+  Place* place_;
+  Random* random_;
+  int paused_ = 0;
   bool used_ = false;
   std::vector<Node> nodes_;
   std::vector<int32_t> input_nodes_;
@@ -138,5 +184,8 @@ Tensor record(const char* op, Inputs inputs, Tensor y, Adjoint adjoint) {
              y);
   return y;
 }
+
+// Tape::gradients of this thread's tape: gradients(loss, {q, k}).
+std::vector<Tensor> gradients(const Tensor& loss, std::initializer_list<Tensor> of);
 
 }  // namespace fovea

@@ -3,11 +3,9 @@
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/tokenizer.h"
-#include "fovea/model/transformer_heads.h"
-#include "fovea/task/examples.h"
-#include "fovea/task/hold.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/example_solver.h"
 #include "fovea/task/init.h"
-#include "fovea/task/loss.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
@@ -33,7 +31,7 @@ struct Numbered : Labelled {
 class Classify final : public ExampleSolver<Numbered> {
  public:
   Classify(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config) {
+      : ExampleSolver(config, purpose, folder) {
     if (folder.empty()) {
       learn_vocabularies();
     } else {
@@ -41,15 +39,9 @@ class Classify final : public ExampleSolver<Numbered> {
       labels_ = load_names(folder, "labels");
     }
     if (purpose == Purpose::learn) parts();
-    if (is_transformer(config)) {
-      model_ = hold<TransformerClassifier>(parameters_, tokens_->size(), labels_.size(),
-                                           transformer_options(config), config.summary);
-    } else {
-      model_ = hold<Classifier>(Scope(parameters_), tokens_->size(), labels_.size(),
-                                ClassifierOptions{.recurrent = recurrent_options(config),
-                                                  .attention = attention_choice(config),
-                                                  .summary = config.summary});
-    }
+    model_ = model<Scorer>({.vocabulary = tokens_->size(),
+                            .labels = labels_.size(),
+                            .longest = config.longest});
     if (purpose == Purpose::learn) start_from_encoder(config, parameters_);
   }
 
@@ -58,28 +50,26 @@ class Classify final : public ExampleSolver<Numbered> {
     save_names(folder, "labels", labels_);
   }
 
-  Loss loss(int64_t number, Random& random) override {
+  Loss loss(int64_t number) override {
     const auto chosen = batch(number);
     std::vector<int32_t> wanted;
     for (const Numbered& e : chosen) wanted.push_back(labels_.id(e.label));
     const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
-    const Sequences tokens = sequences(chosen);
-    const auto out = model_(tokens, &random);
-    return {classification_loss(out.scores, targets, config_.smoothing, out.log_probability),
-            tokens.rows()};
+    const ModelInputs in{.text = sequences(chosen)};
+    return {model_->loss(in, targets, config_.smoothing), in.text.rows()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
 
-  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
-                                               int64_t nbest) override {
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
     std::vector<Numbered> numbered;
     for (const std::string& line : lines) numbered.push_back(number({.text = line, .label = ""}));
-    return answer(numbered, nbest);
+    return answer(numbered, options.nbest);
   }
 
-  Drawing attend(const std::string& input) override {
+  Drawing attend(const std::string& input) const override {
     const Numbered example = number({.text = input, .label = ""});
     check(!example.ids.empty(), "attend: the input has no tokens");
     Recorder recorder;
@@ -115,12 +105,13 @@ class Classify final : public ExampleSolver<Numbered> {
     labels_ = Vocabulary::of(labels);
     check(labels_.size() >= 2, config_.data, ": has only the label '", labels_.name(0),
           "'; classify needs at least two");
-    tokens_ = config_.init.empty() ? Tokenizer::learn({.kind = config_.tokens,
+    const std::string init = config_.settings.get("init");
+    tokens_ = init.empty() ? Tokenizer::learn({.kind = config_.tokens,
                                                        .lowercase = config_.lowercase,
                                                        .min_count = config_.min_count,
                                                        .max_size = config_.vocabulary},
                                                       texts)
-                                   : Tokenizer::load(config_.init, "tokens");
+                                   : Tokenizer::load(init, "tokens");
     change_examples([this](Numbered& e) { e.ids = numbers(e.text); });
   }
 
@@ -151,7 +142,7 @@ class Classify final : public ExampleSolver<Numbered> {
     for (const auto& group : groups(of, 64)) {
       std::vector<Numbered> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
-      const Tensor likely = log_softmax(model_(sequences(chosen), nullptr).scores);
+      const Tensor likely = log_softmax((*model_)({.text = sequences(chosen)}).scores);
       for (size_t row = 0; row < group.size(); ++row) {
         auto& predictions = all[group[row]];
         for (int32_t label = 0; label < labels_.size(); ++label) {
@@ -187,7 +178,7 @@ class Classify final : public ExampleSolver<Numbered> {
 
   std::optional<Tokenizer> tokens_;
   Vocabulary labels_;
-  std::function<Classifier::Output(const Sequences&, Random*)> model_;
+  std::unique_ptr<const Scorer> model_;
 };
 
 }  // namespace

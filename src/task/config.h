@@ -1,13 +1,13 @@
-// Everything that can be said about a run: what to learn from, the model, the training. Fields are
-// listed once; the command line, config.json and the documentation come from that list.
+// Everything that can be said about a run. Options are declared where their part is declared (data
+// and answers here, training in train/options.h, each model's and mechanism's in its own files);
+// which of them count depends on the task, the model and the mechanisms that are chosen, and whatever
+// does not count is refused.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "fovea/base/fields.h"
-#include "fovea/model/named_attention.h"
-#include "fovea/model/recurrent_encoder.h"
-#include "fovea/model/transformer_options.h"
+#include "fovea/model/inputs.h"
 #include "fovea/train/options.h"
 
 namespace fovea {
@@ -27,56 +27,57 @@ struct DataOptions {
   int64_t context = 256;     // lm: tokens of a window of text
   std::string bleu = "13a";  // words that BLEU counts: 13a, or none where they are spaced already
 };
+const Fields<DataOptions>& data_fields();
 
-struct ModelOptions {
-  std::string model = "rnn";
-  std::string init;  // folder of an mlm model whose encoder this one starts from
-  std::string cell = "gru";
-  int64_t layers = 1, embed = 128, width = 256;
-  bool bidirectional = true;
-  double dropout = 0;
-  std::string score = "additive", align = "softmax";
-  std::string summary = "last";
-  bool input_feeding = false;
-  int64_t letters = 64;
-  // Of Transformers.
-  int64_t heads = 4, key_heads = 0, hidden = 0;
-  std::string norm = "pre", activation = "gelu", position = "sinusoidal";
-  double attention_dropout = 0;
-  bool tied = true, shared = false, recompute = false;
-  // Of scores and alignments: MechanismOptions.
-  int64_t score_width = 64, longest_keys = 512, reach = 10;
-  std::string act = "tanh";
-  double beta = 1, kernel_width = 1, alpha = 1.5;
-  // When answering.
+struct AnswerOptions {
   int64_t beam = 1;
   double length_penalty = 1;
   int64_t length = 200;  // lm: tokens that continue a prompt
   double temperature = 1, top_p = 1;
   int64_t top_k = 0;
 };
+const Fields<AnswerOptions>& answer_fields();
 
-struct Config : DataOptions, ModelOptions, TrainOptions {
-  std::string task;
+struct Task;
+
+// A run as config.json keeps it.
+struct Config : DataOptions, TrainOptions, AnswerOptions {
+  std::string task, model;
+  // Every option that counts, with its value.
+  Settings settings;
 };
 
-const Fields<Config>& config_fields();
+// The options that count, in groups for people to read; the first value of each is what the task,
+// the model and the data suggest.
+struct OptionGroup {
+  std::string title;
+  std::vector<FieldInfo> fields;
+};
+std::vector<OptionGroup> options_of(const Task& task, const Settings& said);
+
+// The task's defaults, then the model's, then those of its built-in data, then what was said. An
+// option that does not count, or a value that it cannot have, is an Error that says what can be.
+Config make_config(const Task& task, const Settings& said);
+// The same run with other values, all of them checked.
+Config changed(const Config& config, const Settings& said);
+
+// Of what was said for several choices at once, that which this choice reads: all that the choice
+// itself says must be read, the rest is left out where it is not.
+Settings read_by_choice(const Task& task, const Settings& for_all, const Settings& choice);
+
+// Whether any model, mechanism, task or training reads an option of that name.
+bool option_exists(std::string_view name);
+
+// Options that a run may change when it goes on: how long, how fast, how often it is saved.
+const std::vector<std::string>& resumable_options();
 
 nlohmann::json to_json(const Config& config);
-// Fields that the JSON does not have keep their values; an unknown one is an Error.
-void from_json(const nlohmann::json& json, Config& config);
-
-// What the models take.
-RecurrentModelOptions recurrent_options(const Config& config);
-AttentionChoice attention_choice(const Config& config);
-TransformerOptions transformer_options(const Config& config);
-// Whether --model is transformer rather than rnn; another name is an Error.
-bool is_transformer(const Config& config);
+Config config_from_json(const std::string& task, const nlohmann::json& options);
 
 // A recipe that users can name: settings for a task that are known to reach a result.
 struct Preset {
   std::string name, task, help;
-  std::vector<std::pair<std::string, std::string>> settings;
+  Settings settings;
 };
 const std::vector<Preset>& presets();
 const Preset& find_preset(std::string_view name);

@@ -4,12 +4,10 @@
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/tokenizer.h"
-#include "fovea/model/transformer_heads.h"
 #include "fovea/op/reduce.h"
-#include "fovea/task/examples.h"
-#include "fovea/task/hold.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/example_solver.h"
 #include "fovea/task/init.h"
-#include "fovea/task/loss.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
@@ -38,9 +36,8 @@ bool marks_entities(const Vocabulary& tags) {
 
 class Label final : public ExampleSolver<Tagged> {
  public:
-  Label(const Config& config, Purpose purpose, const std::string& folder) : ExampleSolver(config) {
-    check(config.tokens == "spaces" || config.tokens == "words",
-          "label: tokens are the words of the file, not '", config.tokens, "'");
+  Label(const Config& config, Purpose purpose, const std::string& folder)
+      : ExampleSolver(config, purpose, folder) {
     if (folder.empty()) {
       learn_vocabularies();
     } else {
@@ -49,16 +46,10 @@ class Label final : public ExampleSolver<Tagged> {
       tags_ = load_names(folder, "labels");
     }
     if (purpose == Purpose::learn) parts();
-    const int64_t words = words_->size(), letters = alphabet_->size(), tags = tags_.size();
-    if (is_transformer(config)) {
-      model_ = hold<TransformerTagger>(parameters_, words, letters, tags,
-                                       transformer_options(config), config.letters);
-    } else {
-      model_ = hold<Tagger>(Scope(parameters_), words, letters, tags,
-                            TaggerOptions{.recurrent = recurrent_options(config),
-                                          .attention = attention_choice(config),
-                                          .letters = config.letters});
-    }
+    model_ = model<Scorer>({.vocabulary = words_->size(),
+                            .alphabet = alphabet_->size(),
+                            .labels = tags_.size(),
+                            .longest = config.longest});
     if (purpose == Purpose::learn) start_from_encoder(config, parameters_);
   }
 
@@ -68,22 +59,21 @@ class Label final : public ExampleSolver<Tagged> {
     save_names(folder, "labels", tags_);
   }
 
-  Loss loss(int64_t number, Random& random) override {
+  Loss loss(int64_t number) override {
     const auto chosen = batch(number);
     std::vector<int32_t> wanted;
     for (const Tagged& e : chosen) {
       for (const std::string& tag : e.tags) wanted.push_back(tags_.id(tag));
     }
     const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
-    return {classification_loss(scores(chosen, &random), targets, config_.smoothing, {}),
-            targets.elements()};
+    return {model_->loss(inputs(chosen), targets, config_.smoothing), targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
 
-  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
-                                               int64_t) override {
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions&) const override {
     std::vector<Tagged> examples;
     for (const std::string& line : lines) examples.push_back({words_of(line), {}});
     std::vector<std::vector<Prediction>> all;
@@ -92,7 +82,7 @@ class Label final : public ExampleSolver<Tagged> {
     return all;
   }
 
-  Drawing attend(const std::string& input) override {
+  Drawing attend(const std::string& input) const override {
     const Tagged example{words_of(input), {}};
     check(!example.words.empty(), "attend: the input has no words");
     Recorder recorder;
@@ -127,14 +117,15 @@ class Label final : public ExampleSolver<Tagged> {
     }
     std::ranges::sort(tags);
     tags_ = Vocabulary::of(tags);
-    words_ = config_.init.empty() ? Tokenizer::learn({.kind = "spaces",
+    const std::string init = config_.settings.get("init");
+    words_ = init.empty() ? Tokenizer::learn({.kind = "spaces",
                                                       .lowercase = config_.lowercase,
                                                       .min_count = config_.min_count,
                                                       .max_size = config_.vocabulary},
                                                      texts)
-                                  : Tokenizer::load(config_.init, "tokens");
+                                  : Tokenizer::load(init, "tokens");
     const std::string& kind = words_->options().kind;
-    check(kind == "words" || kind == "spaces", config_.init, ": its tokens are ", kind,
+    check(kind == "words" || kind == "spaces", init, ": its tokens are ", kind,
           ", label needs words");
     words_ = words_->split_as("spaces");  // the file says what a word is
     alphabet_ = Tokenizer::learn({.kind = "chars"}, texts);
@@ -154,7 +145,7 @@ class Label final : public ExampleSolver<Tagged> {
   }
 
   Tensor letters(const std::vector<Tagged>& of, int64_t rows) const {
-    constexpr int64_t n = Tagger::word_length, head = n / 2;
+    constexpr int64_t n = letters_of_word, head = n / 2;
     Tensor all = Tensor::zeros({rows, n}, Dtype::i32);
     int32_t* to = all.write<int32_t>().data();
     for (const Tagged& e : of) {
@@ -169,9 +160,10 @@ class Label final : public ExampleSolver<Tagged> {
     return all;
   }
 
-  Tensor scores(const std::vector<Tagged>& of, Random* random) const {
-    const Sequences words = numbers(of);
-    return model_(words, config_.letters > 0 ? letters(of, words.rows()) : Tensor(), random);
+  ModelInputs inputs(const std::vector<Tagged>& of) const {
+    ModelInputs in{.text = numbers(of)};
+    if (config_.settings.get("letters") != "0") in.letters = letters(of, in.text.rows());
+    return in;
   }
 
   std::vector<Labels> answer(const std::vector<Tagged>& of) const {
@@ -182,7 +174,7 @@ class Label final : public ExampleSolver<Tagged> {
         if (!of[i].words.empty()) chosen.push_back(of[i]);
       }
       if (chosen.empty()) continue;
-      const Tensor likely = log_softmax(scores(chosen, nullptr)), best = argmax(likely, -1);
+      const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores), best = argmax(likely, -1);
       int64_t row = 0;
       for (int64_t i : group) {
         for (size_t t = 0; t < of[i].words.size(); ++t, ++row) {
@@ -219,7 +211,7 @@ class Label final : public ExampleSolver<Tagged> {
 
   std::optional<Tokenizer> words_, alphabet_;
   Vocabulary tags_;
-  std::function<Tensor(const Sequences&, const Tensor& letters, Random*)> model_;
+  std::unique_ptr<const Scorer> model_;
 };
 
 }  // namespace

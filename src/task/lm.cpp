@@ -7,9 +7,8 @@
 #include "fovea/data/builtin.h"
 #include "fovea/data/text_file.h"
 #include "fovea/data/tokenizer.h"
-#include "fovea/model/language_model.h"
 #include "fovea/op/softmax.h"
-#include "fovea/task/examples.h"
+#include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/sampling.h"
@@ -24,9 +23,8 @@ bool keeps_lines(const std::string& kind) { return kind == "chars" || kind == "b
 
 class Lm final : public Solver {
  public:
-  Lm(const Config& config, Purpose purpose, const std::string& folder) : Solver(config) {
-    check(is_transformer(config), "lm: the model is transformer, not '", config.model, "'");
-    check(config.context >= 2, "lm: context must be at least 2, got ", config.context);
+  Lm(const Config& config, Purpose purpose, const std::string& folder)
+      : Solver(config, purpose, folder) {
     std::vector<std::string> lines;
     if (purpose == Purpose::learn || folder.empty()) lines = load(config.data);
     if (folder.empty()) {
@@ -39,16 +37,15 @@ class Lm final : public Solver {
       tokens_ = Tokenizer::load(folder, "tokens");
     }
     if (purpose == Purpose::learn) number(lines);
-    TransformerOptions options = transformer_options(config);
-    options.longest = config.context;
-    model_.emplace(parameters_, tokens_->size(), options);
+    model_ = model<LanguageModel>({.vocabulary = tokens_->size(), .longest = config.context});
   }
 
   void save_vocabulary(const std::string& folder) const override {
     tokens_->save(folder, "tokens");
   }
 
-  std::string summary() const override {
+  std::string summary() override {
+    if (train_.empty()) number(load(config_.data));
     return say(train_.size(), " tokens to learn from, ", dev_.size(), " to validate on, ",
                test_.size(), " to test on, ", tokens_->size(), " different ones");
   }
@@ -69,7 +66,7 @@ class Lm final : public Solver {
     return (static_cast<int64_t>(starts_.size()) + config_.batch - 1) / config_.batch;
   }
 
-  Loss loss(int64_t batch, Random& random) override {
+  Loss loss(int64_t batch) override {
     std::vector<Ids> inputs;
     Ids wanted;
     const auto from = static_cast<size_t>(batch * config_.batch);
@@ -81,7 +78,7 @@ class Lm final : public Solver {
     }
     const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
     return {
-        cross_entropy(model_->scores(sequences_of(inputs), &random), targets, config_.smoothing),
+        cross_entropy(model_->scores(sequences_of(inputs)), targets, config_.smoothing),
         targets.elements()};
   }
 
@@ -99,21 +96,23 @@ class Lm final : public Solver {
     return measure(part == "dev" ? dev_ : test_, stride, all);
   }
 
-  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
-                                               int64_t nbest) override {
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
     std::vector<std::vector<Prediction>> all;
     for (size_t i = 0; i < lines.size(); ++i) {
       all.emplace_back();
-      for (int64_t n = 0; n < nbest; ++n) {
-        Random random = Random(config_.seed).fork("continue").fork(asked_ * 1000 + n);
+      for (int64_t n = 0; n < options.nbest; ++n) {
+        Random random = Random(options.seed)
+                            .fork("continue")
+                            .fork(options.first + i)
+                            .fork(static_cast<uint64_t>(n));
         all.back().push_back(go_on(lines[i], random));
       }
-      ++asked_;
     }
     return all;
   }
 
-  Drawing attend(const std::string& input) override {
+  Drawing attend(const std::string& input) const override {
     Ids ids = tokens_->encode(input);
     std::vector<std::string> pieces = tokens_->pieces(input);
     check(!ids.empty(), "attend: the input has no tokens");
@@ -121,7 +120,7 @@ class Lm final : public Solver {
       ids.resize(config_.context), pieces.resize(config_.context);
     }
     Recorder recorder;
-    model_->scores(sequences_of({&ids, 1}), nullptr);
+    model_->scores(sequences_of({&ids, 1}));
     return {input, maps_of(recorder, 0, [&](const std::string&) {
               return MapLabels{pieces, pieces};
             })};
@@ -143,7 +142,7 @@ class Lm final : public Solver {
   };
 
   std::vector<std::string> load(const std::string& source) const {
-    check(!source.empty(), "lm: needs --data: a text file, or builtin:dates");
+    check(!source.empty(), "lm: needs data: a text file, or builtin:dates");
     constexpr std::string_view builtin = "builtin:";
     if (!source.starts_with(builtin)) return read_lines(source);
     find_builtin(find_task(config_.task), source.substr(builtin.size()));
@@ -213,7 +212,7 @@ class Lm final : public Solver {
         wanted.insert(wanted.end(), next.begin(), next.end());
       }
       const Tensor each =
-          cross_entropy_each(model_->scores(sequences_of(inputs), nullptr),
+          cross_entropy_each(model_->scores(sequences_of(inputs)),
                              Tensor::of({static_cast<int64_t>(wanted.size())}, wanted));
       const float* row = each.read().data();
       for (size_t i = from; i < to; ++i) {
@@ -246,13 +245,13 @@ class Lm final : public Solver {
     const int32_t barred = keeps_lines(config_.tokens) ? Tokenizer::end + 1 : Tokenizer::end;
     Ids out;
     double score = 0;
-    auto text = std::make_unique<LanguageModel::Continuation>(*model_);
+    auto text = model_->start();
     Tensor scores;
     const auto read = [&](const Ids& all) {
       const auto last =
           std::min<int64_t>(static_cast<int64_t>(all.size()), std::max<int64_t>(1, room / 2));
       const Ids tail(all.end() - last, all.end());
-      text = std::make_unique<LanguageModel::Continuation>(*model_);
+      text = model_->start();
       scores = text->step(Tensor::of({1, last}, tail));
     };
     read(ids);
@@ -288,8 +287,7 @@ class Lm final : public Solver {
   std::optional<Tokenizer> tokens_;
   Ids train_, dev_, test_;
   std::vector<int64_t> starts_;
-  uint64_t asked_ = 0;
-  std::optional<LanguageModel> model_;
+  std::unique_ptr<const LanguageModel> model_;
 };
 
 }  // namespace

@@ -4,10 +4,9 @@
 #include "fovea/data/builtin.h"
 #include "fovea/data/text_file.h"
 #include "fovea/data/tokenizer.h"
-#include "fovea/model/transformer_heads.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/softmax.h"
-#include "fovea/task/examples.h"
+#include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 
@@ -32,8 +31,8 @@ struct Hidden {
 
 class Mlm final : public ExampleSolver<Line> {
  public:
-  Mlm(const Config& config, Purpose purpose, const std::string& folder) : ExampleSolver(config) {
-    check(is_transformer(config), "mlm: the model is transformer, not '", config.model, "'");
+  Mlm(const Config& config, Purpose purpose, const std::string& folder)
+      : ExampleSolver(config, purpose, folder) {
     if (folder.empty()) {
       std::vector<std::string> texts;
       for (const Line& line : parts().train) texts.push_back(line.text);
@@ -47,27 +46,28 @@ class Mlm final : public ExampleSolver<Line> {
       tokens_ = Tokenizer::load(folder, "tokens");
     }
     if (purpose == Purpose::learn) parts();
-    model_.emplace(parameters_, tokens_->size(), transformer_options(config));
+    model_ = model<Scorer>({.vocabulary = tokens_->size(), .longest = config.longest});
   }
 
   void save_vocabulary(const std::string& folder) const override {
     tokens_->save(folder, "tokens");
   }
 
-  Loss loss(int64_t number, Random& random) override {
-    const Hidden hidden = hide(batch(number), random);
+  Loss loss(int64_t number) override {
+    Random hiding = Tape::random()->fork("hide");
+    const Hidden hidden = hide(batch(number), hiding);
     const Tensor targets = ids(hidden.truth);
-    return {cross_entropy(scores(hidden, &random), targets, config_.smoothing), targets.elements()};
+    return {model_->loss(inputs(hidden), targets, config_.smoothing), targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
 
   // Every [MASK] of a line is filled in; the n-th answer takes the n-th likeliest for each.
-  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
-                                               int64_t nbest) override {
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
     std::vector<std::vector<Prediction>> all;
-    for (const std::string& text : lines) all.push_back(fill(text, nbest));
+    for (const std::string& text : lines) all.push_back(fill(text, options.nbest));
     return all;
   }
 
@@ -75,7 +75,7 @@ class Mlm final : public ExampleSolver<Line> {
     return say(input, " ", mask_text);
   }
 
-  Drawing attend(const std::string& input) override {
+  Drawing attend(const std::string& input) const override {
     const Asked asked = ask(input);
     check(!asked.ids.empty(), "attend: the input has no tokens");
     std::vector<std::string> pieces;
@@ -83,7 +83,7 @@ class Mlm final : public ExampleSolver<Line> {
       pieces.push_back(id == mask ? std::string(mask_text) : tokens_->piece(id));
     }
     Recorder recorder;
-    (*model_)(sequences_of({&asked.ids, 1}), {}, nullptr);
+    (*model_)({.text = sequences_of({&asked.ids, 1})});
     return {asked.rows.empty() ? input : fill(input, 1)[0].text,
             maps_of(recorder, 0, [&](const std::string&) {
               return MapLabels{pieces, pieces};
@@ -150,8 +150,8 @@ class Mlm final : public ExampleSolver<Line> {
       }
     }
   }
-  Tensor scores(const Hidden& hidden, Random* random) const {
-    return (*model_)(sequences_of(hidden.shown), ids(hidden.rows), random);
+  ModelInputs inputs(const Hidden& hidden) const {
+    return {.text = sequences_of(hidden.shown), .rows = ids(hidden.rows)};
   }
 
   Evaluation measure(const std::vector<Line>& of) const {
@@ -169,7 +169,7 @@ class Mlm final : public ExampleSolver<Line> {
         hide(of[i], random, hidden);
         owners.resize(hidden.truth.size(), i);
       }
-      const Tensor s = scores(hidden, nullptr), best = argmax(s, -1),
+      const Tensor s = (*model_)(inputs(hidden)).scores, best = argmax(s, -1),
                    each = cross_entropy_each(s, ids(hidden.truth));
       for (size_t k = 0; k < hidden.truth.size(); ++k) {
         accuracy.tallies[owners[k]][0] += best.read<int32_t>()[k] == hidden.truth[k];
@@ -208,7 +208,8 @@ class Mlm final : public ExampleSolver<Line> {
     check(!asked.rows.empty(), "mlm: a line needs at least one ", mask_text, " to fill in, got '",
           text, "'");
     const Tensor likely =
-        log_softmax((*model_)(sequences_of({&asked.ids, 1}), ids(asked.rows), nullptr));
+        log_softmax((*model_)({.text = sequences_of({&asked.ids, 1}), .rows = ids(asked.rows)})
+                        .scores);
     const int64_t V = likely.dim(1);
     std::vector<Prediction> answers;
     for (int64_t n = 0; n < std::min(nbest, V - 4); ++n) {
@@ -230,7 +231,7 @@ class Mlm final : public ExampleSolver<Line> {
   }
 
   std::optional<Tokenizer> tokens_;
-  std::optional<MaskedLanguageModel> model_;
+  std::unique_ptr<const Scorer> model_;
 };
 
 }  // namespace

@@ -1,18 +1,14 @@
-// regress: a number from numbers, by kernel pooling over the training examples.
-//   --score kernel         with the width of the kernel learned for each feature
-//   --score kernel_given   with the same width for all features, nothing learned
-//   --score none           the mean of the training targets
+// regress: a number from numbers, by models that look at the examples they learned from.
 #include <charconv>
 #include <cmath>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/data/table.h"
-#include "fovea/model/kernel_pooling.h"
 #include "fovea/op/elementwise.h"
-#include "fovea/op/matmul.h"
 #include "fovea/op/reduce.h"
-#include "fovea/task/examples.h"
+#include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
+#include "fovea/task/maps.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea {
@@ -42,10 +38,7 @@ Arrays arrays_of(const std::vector<Row>& rows, int64_t d) {
 class Regress final : public ExampleSolver<Row> {
  public:
   Regress(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config) {
-    const std::vector<std::string> scores{"none", "kernel_given", "kernel"};
-    check(std::ranges::find(scores, config.score) != scores.end(),
-          unknown_name("score", config.score, scores));
+      : ExampleSolver(config, purpose, folder) {
     if (purpose == Purpose::learn) {
       const auto& rows = learned();
       known_ = arrays_of(rows, static_cast<int64_t>(rows[0].size()) - 1);
@@ -59,10 +52,7 @@ class Regress final : public ExampleSolver<Row> {
       scale_ = file.load("scale");
     }
     keys_ = (known_.features - center_) / scale_;
-    check(config.kernel_width > 0, "regress: kernel_width must be above 0, got ",
-          config.kernel_width);
-    model_.emplace(config.score == "kernel" ? Scope(parameters_) : Scope(fixed_), keys_.dim(1),
-                   1 / config.kernel_width);
+    model_ = model<Scorer>({.features = keys_.dim(1)});
   }
 
   void save_vocabulary(const std::string& folder) const override {
@@ -75,16 +65,17 @@ class Regress final : public ExampleSolver<Row> {
 
   // All examples at once, each predicted from the others.
   int64_t begin_epoch(int64_t) override { return 1; }
-  Loss loss(int64_t, Random&) override {
-    const Tensor predicted = matmul(model_->weights_of_others(keys_), known_.targets);
+  Loss loss(int64_t) override {
+    const Tensor predicted =
+        (*model_)({.numbers = keys_, .known = {keys_, known_.targets, /*own=*/true}}).scores;
     return {mean(square(predicted - known_.targets)), keys_.dim(0)};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
 
-  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
-                                               int64_t) override {
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions&) const override {
     std::vector<Row> rows;
     for (const std::string& line : lines) rows.push_back(features_of(line));
     std::vector<std::vector<Prediction>> all;
@@ -92,21 +83,21 @@ class Regress final : public ExampleSolver<Row> {
     return all;
   }
 
-  Drawing attend(const std::string& input) override {
+  Drawing attend(const std::string& input) const override {
     const Row row = features_of(input);
+    Recorder recorder;
     Drawing drawing{say(answer({row})[0]), {}};
-    if (config_.score == "none") return drawing;
-    const Tensor weights = model_->weights(normal({row}), keys_);
-    AttentionMap map{"kernel", {input}, {}, {}};
+    std::vector<std::string> names;
     for (int64_t i = 0; i < keys_.dim(0); ++i) {
       std::string name;
       for (int64_t j = 0; j < keys_.dim(1); ++j) {
         name += say(j ? "," : "", known_.features.read()[i * keys_.dim(1) + j]);
       }
-      map.keys.push_back(name);
-      map.weights.push_back(weights.read()[i]);
+      names.push_back(std::move(name));
     }
-    drawing.maps.push_back(std::move(map));
+    drawing.maps = maps_of(recorder, 0, [&](const std::string&) {
+      return MapLabels{{input}, names};
+    });
     return drawing;
   }
 
@@ -145,10 +136,8 @@ class Regress final : public ExampleSolver<Row> {
     return (arrays_of(rows, keys_.dim(1)).features - center_) / scale_;
   }
   std::vector<double> answer(const std::vector<Row>& rows) const {
-    if (config_.score == "none") {
-      return std::vector<double>(rows.size(), mean(known_.targets).item());
-    }
-    const Tensor y = matmul(model_->weights(normal(rows), keys_), known_.targets);
+    const Tensor y =
+        (*model_)({.numbers = normal(rows), .known = {keys_, known_.targets, false}}).scores;
     return {y.read().begin(), y.read().end()};
   }
 
@@ -172,8 +161,7 @@ class Regress final : public ExampleSolver<Row> {
 
   Arrays known_;
   Tensor center_, scale_, keys_;
-  Parameters fixed_;  // what is given rather than learned
-  std::optional<KernelPooling> model_;
+  std::unique_ptr<const Scorer> model_;
 };
 
 }  // namespace

@@ -19,79 +19,112 @@ std::vector<Metric> Evaluation::values() const {
   return values;
 }
 
+Solver::Solver(const Config& config, Purpose purpose, const std::string& folder)
+    : config_(config), parameters_(static_cast<uint64_t>(config.seed)) {
+  if (purpose == Purpose::learn) return;
+  file_.emplace(folder + "/model.safetensors");
+  parameters_ = Parameters(static_cast<uint64_t>(config.seed), Dtype::f32, file_->source());
+}
+
 const std::vector<Task>& tasks() {
+  // What all tasks read from files, and what those read that have tokens.
+  static const std::vector<std::string> files{"data",     "dev",       "test",
+                                              "dev_part", "test_part", "examples"};
+  const auto with = [](std::vector<std::string> names) {
+    names.insert(names.begin(), files.begin(), files.end());
+    return names;
+  };
   static const std::vector<Task> all{
-      {"translate",
-       "From one sequence to another: n tokens to m",
-       "lines of source<TAB>target, or two parallel files",
-       {{"dates",
-         "dates as people write them, to ISO; the alignment is known",
-         {{"tokens", "chars"}, {"embed", "64"}, {"width", "128"}, {"rate", "0.003"}}},
-        {"reverse", "letters and words, backwards", {{"embed", "64"}, {"width", "128"}}}},
-       {{"tokens", "words"}, {"rate", "0.001"}},
-       {{"time", "60s"}},
-       make_translate},
-      {"label",
-       "A label for every token",
-       "CoNLL columns or CoNLL-U",
-       {{"tags", "sentences of a small grammar with parts of speech"}},
-       {{"tokens", "spaces"}, {"score", "none"}, {"dropout", "0.3"}, {"batch", "32"}},
-       {{"time", "60s"}},
-       make_label},
-      {"classify",
-       "One label for a text",
-       "lines of label<TAB>text, or CSV",
-       {{"sentiment", "opinions, with negation"}},
-       {{"tokens", "words"}, {"score", "self_attentive"}, {"dropout", "0.3"}, {"width", "128"}},
-       {{"time", "60s"}},
-       make_classify},
-      {"lm",
-       "What comes next: a language model",
-       "a text file",
-       {{"dates", "dates as people write them, one a line"}},
-       {{"tokens", "chars"},
-        {"model", "transformer"},
-        {"batch", "32"},
-        {"dropout", "0"},
-        {"rate", "0.001"},
-        {"weight_decay", "0.1"},
-        {"optimizer", "adamw"},
-        {"beta2", "0.99"},
-        {"position", "rotary"},
-        {"schedule", "cosine"},
-        {"floor", "0.1"},
-        {"validate_every", "250"},
-        {"validate_examples", "200"}},
-       {{"time", "60s"}},
-       make_lm},
-      {"mlm",
-       "Words hidden in a text: a masked language model",
-       "a text file, a sentence a line",
-       {{"tags", "sentences of a small grammar"}, {"sentiment", "opinions"}},
-       {{"tokens", "words"},
-        {"model", "transformer"},
-        {"batch", "64"},
-        {"layers", "2"},
-        {"width", "128"},
-        {"dropout", "0.1"},
-        {"rate", "0.001"},
-        {"schedule", "cosine"},
-        {"warmup", "100"},
-        {"optimizer", "adamw"},
-        {"weight_decay", "0.01"}},
-       {{"time", "60s"}},
-       make_mlm},
-      {"regress",
-       "A number from numbers, by kernel pooling",
-       "CSV of numbers, the target last",
-       {{"sine", "2 sin x + x with noise"}},
-       {{"score", "kernel"},
-        {"rate", "0.03"},
-        {"clip", "0"},
-        {"validate_every", "50"},
-        {"test_part", "0.25"}},
-       {{"steps", "300"}},
-       make_regress},
+      {.name = "translate",
+       .title = "From one sequence to another: n tokens to m",
+       .input = "lines of source<TAB>target, or two parallel files",
+       .takes = Takes::text,
+       .gives = Gives::tokens,
+       .data_options = with({"tokens", "target_tokens", "lowercase", "min_count", "vocabulary",
+                             "longest", "bleu"}),
+       .answer_options = {"beam", "length_penalty"},
+       .builtin = {{"dates",
+                    "dates as people write them, to ISO; the alignment is known",
+                    {{"tokens", "chars"}, {"embed", "64"}, {"width", "128"}, {"rate", "0.003"}}},
+                   {"reverse", "letters and words, backwards", {{"embed", "64"}, {"width", "128"}}}},
+       .defaults = {{"tokens", "words"}, {"rate", "0.001"}},
+       .budget = {{"time", "60s"}},
+       .make = make_translate},
+      {.name = "label",
+       .title = "A label for every token",
+       .input = "CoNLL columns or CoNLL-U",
+       .takes = Takes::text,
+       .gives = Gives::labels,
+       .data_options = with({"lowercase", "min_count", "vocabulary", "longest", "column"}),
+       .answer_options = {},
+       .builtin = {{"tags", "sentences of a small grammar with parts of speech"}},
+       .defaults = {{"dropout", "0.3"}, {"batch", "32"}},
+       .budget = {{"time", "60s"}},
+       .make = make_label},
+      {.name = "classify",
+       .title = "One label for a text",
+       .input = "lines of label<TAB>text, or CSV",
+       .takes = Takes::text,
+       .gives = Gives::label,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "column"}),
+       .answer_options = {},
+       .builtin = {{"sentiment", "opinions, with negation"}},
+       .defaults = {{"tokens", "words"}, {"dropout", "0.3"}, {"width", "128"}},
+       .budget = {{"time", "60s"}},
+       .make = make_classify},
+      {.name = "lm",
+       .title = "What comes next: a language model",
+       .input = "a text file",
+       .takes = Takes::text,
+       .gives = Gives::next,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "context"}),
+       .answer_options = {"length", "temperature", "top_k", "top_p"},
+       .builtin = {{"dates", "dates as people write them, one a line"}},
+       .defaults = {{"tokens", "chars"},
+                    {"batch", "32"},
+                    {"dropout", "0"},
+                    {"rate", "0.001"},
+                    {"weight_decay", "0.1"},
+                    {"optimizer", "adamw"},
+                    {"beta2", "0.99"},
+                    {"position", "rotary"},
+                    {"schedule", "cosine"},
+                    {"floor", "0.1"},
+                    {"validate_every", "250"},
+                    {"validate_examples", "200"}},
+       .budget = {{"time", "60s"}},
+       .make = make_lm},
+      {.name = "mlm",
+       .title = "Words hidden in a text: a masked language model",
+       .input = "a text file, a sentence a line",
+       .takes = Takes::text,
+       .gives = Gives::hidden,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
+       .answer_options = {},
+       .builtin = {{"tags", "sentences of a small grammar"}, {"sentiment", "opinions"}},
+       .defaults = {{"tokens", "words"},
+                    {"batch", "64"},
+                    {"layers", "2"},
+                    {"width", "128"},
+                    {"dropout", "0.1"},
+                    {"rate", "0.001"},
+                    {"schedule", "cosine"},
+                    {"warmup", "100"},
+                    {"optimizer", "adamw"},
+                    {"weight_decay", "0.01"}},
+       .budget = {{"time", "60s"}},
+       .make = make_mlm},
+      {.name = "regress",
+       .title = "A number from numbers",
+       .input = "CSV of numbers, the target last",
+       .takes = Takes::numbers,
+       .gives = Gives::number,
+       .data_options = files,
+       .answer_options = {},
+       .builtin = {{"sine", "2 sin x + x with noise"}},
+       .defaults = {{"rate", "0.03"}, {"clip", "0"}, {"validate_every", "50"}, {"test_part", "0.25"}},
+       .budget = {{"steps", "300"}},
+       .make = make_regress},
   };
   return all;
 }
@@ -103,26 +136,6 @@ const Task& find_task(std::string_view name) {
     known.push_back(task.name);
   }
   fail(unknown_name("task", name, known));
-}
-
-Config make_config(const Task& task, const Settings& settings) {
-  Config config;
-  config.task = task.name;
-  const auto apply = [&](const Settings& list) {
-    for (const auto& [name, value] : list) config_fields().set(config, name, value);
-  };
-  apply(task.defaults);
-  apply(settings);
-  if (config.model == "transformer") {  // what suits an rnn does not suit it
-    apply({{"score", "scaled"}, {"summary", "mean"}});
-    apply(settings);
-  }
-  if (constexpr std::string_view builtin = "builtin:"; config.data.starts_with(builtin)) {
-    apply(find_builtin(task, config.data.substr(builtin.size())).settings);
-    apply(settings);
-  }
-  if (config.time.empty() && config.steps == 0 && config.epochs == 0) apply(task.budget);
-  return config;
 }
 
 const Builtin& find_builtin(const Task& task, std::string_view name) {
@@ -143,7 +156,7 @@ std::string config_path(const std::string& folder) { return folder + "/config.js
 void save_config(const std::string& folder, const Config& config) {
   std::filesystem::create_directories(folder);
   const nlohmann::ordered_json json{
-      {"format", "fovea 1"}, {"task", config.task}, {"options", to_json(config)}};
+      {"format", "fovea 2"}, {"task", config.task}, {"options", to_json(config)}};
   const std::string text = json.dump(2) + "\n";
   write_file_atomically(config_path(folder), std::as_bytes(std::span(text)));
 }
@@ -153,21 +166,35 @@ Config load_config(const std::string& folder) {
   std::ifstream file(path);
   check(file.good(), folder, ": is not the folder of a trained model: it has no config.json");
   const auto json = nlohmann::json::parse(file, nullptr, false);
-  check(json.is_object() && json.value("format", "") == "fovea 1" && json.contains("task") &&
+  const bool is_object = json.is_object() && json.contains("format") && json["format"].is_string();
+  check(!is_object || json["format"] != "fovea 1", path,
+        ": is of a model that an earlier version made, which this one cannot read; train it again");
+  check(is_object && json["format"] == "fovea 2" && json.contains("task") &&
             json.contains("options") && json["task"].is_string(),
         path, ": is not the configuration of a Fovea model");
-  Config config;
-  config.task = find_task(json["task"].get<std::string>()).name;
-  from_json(json["options"], config);
-  return config;
+  try {
+    return config_from_json(json["task"].get<std::string>(), json["options"]);
+  } catch (const Error& error) {
+    fail(path, ": ", error.what());
+  }
+}
+
+void check_answer_options(const Config& config, const Settings& settings) {
+  const Task& task = find_task(config.task);
+  for (const auto& [name, text] : settings) {
+    std::string names;
+    for (const std::string& one : task.answer_options) names += (names.empty() ? "" : ", ") + one;
+    check(std::ranges::find(task.answer_options, name) != task.answer_options.end(), "option '",
+          name, "' says nothing about the answers of ", task.name,
+          names.empty() ? "" : "; these do: ", names);
+  }
+  changed(config, settings);
 }
 
 std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings) {
-  Config config = load_config(folder);
-  for (const auto& [name, value] : settings) config_fields().set(config, name, value);
-  auto solver = find_task(config.task).make(config, Purpose::use, folder);
-  load_parameters(folder + "/model.safetensors", solver->parameters());
-  return solver;
+  const Config config = load_config(folder);
+  check_answer_options(config, settings);
+  return find_task(config.task).make(changed(config, settings), Purpose::use, folder);
 }
 
 }  // namespace fovea

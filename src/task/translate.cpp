@@ -6,11 +6,8 @@
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/tokenizer.h"
-#include "fovea/model/beam_search.h"
-#include "fovea/model/encoder_decoder.h"
-#include "fovea/model/transformer_translator.h"
-#include "fovea/task/examples.h"
-#include "fovea/task/loss.h"
+#include "fovea/model/seq2seq/beam_search.h"
+#include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/train/bleu.h"
@@ -24,23 +21,10 @@ struct Numbered : Pair {
   std::vector<int32_t> source_ids, target_ids;
 };
 
-std::unique_ptr<Translator> make_translator(Parameters& parameters, const Config& c,
-                                            int64_t source_vocabulary, int64_t target_vocabulary) {
-  if (is_transformer(c)) {
-    return std::make_unique<TransformerTranslator>(parameters, source_vocabulary, target_vocabulary,
-                                                   transformer_options(c));
-  }
-  return std::make_unique<EncoderDecoder>(Scope(parameters), source_vocabulary, target_vocabulary,
-                                          EncoderDecoderOptions{.recurrent = recurrent_options(c),
-                                                                .attention = attention_choice(c),
-                                                                .summary = c.summary,
-                                                                .input_feeding = c.input_feeding});
-}
-
 class Translate final : public ExampleSolver<Numbered> {
  public:
   Translate(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config) {
+      : ExampleSolver(config, purpose, folder) {
     if (folder.empty()) {
       learn_tokens();
     } else {
@@ -48,7 +32,9 @@ class Translate final : public ExampleSolver<Numbered> {
       target_ = Tokenizer::load(folder, "target");
     }
     if (purpose == Purpose::learn) parts();
-    model_ = make_translator(parameters_, config_, source_->size(), target_->size());
+    model_ = model<Translator>({.vocabulary = source_->size(),
+                                .target_vocabulary = target_->size(),
+                                .longest = config.longest + 2});
     if (purpose == Purpose::learn) start_from_frequencies();
   }
 
@@ -57,9 +43,9 @@ class Translate final : public ExampleSolver<Numbered> {
     target_->save(folder, "target");
   }
 
-  Loss loss(int64_t number, Random& random) override {
+  Loss loss(int64_t number) override {
     const auto chosen = batch(number);
-    const Taught taught = teach(chosen, &random);
+    const Taught taught = teach(chosen);
     return {classification_loss(taught.out.scores, taught.wanted, config_.smoothing,
                                 taught.out.log_probability),
             taught.wanted.elements()};
@@ -70,21 +56,21 @@ class Translate final : public ExampleSolver<Numbered> {
     return measure(examples(part), config_.beam);
   }
 
-  std::vector<std::vector<Prediction>> predict(const std::vector<std::string>& lines,
-                                               int64_t nbest) override {
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
     std::vector<Numbered> numbered;
     for (const std::string& line : lines)
       numbered.push_back(number({.source = line, .target = ""}));
-    return answer(numbered, std::max(config_.beam, nbest), nbest);
+    return answer(numbered, std::max(config_.beam, options.nbest), options.nbest);
   }
 
-  Drawing attend(const std::string& input) override {
+  Drawing attend(const std::string& input) const override {
     Numbered example = number({.source = input, .target = ""});
     check(!example.source_ids.empty(), "attend: the input has no tokens");
     example.target = answer({example}, config_.beam, 1)[0].at(0).text;
     example.target_ids = target_->encode(example.target);
     Recorder recorder;
-    teach({example}, nullptr);
+    teach({example});
     return {example.target, maps_of(recorder, 0, [&](const std::string& name) {
               const auto source = source_->pieces(example.source);
               std::vector<std::string> target = target_->pieces(example.target);
@@ -112,7 +98,7 @@ class Translate final : public ExampleSolver<Numbered> {
 
  private:
   struct Taught {
-    Translator::Taught out;
+    Decoder::Taught out;
     Tensor wanted;  // int32 [rows]
   };
 
@@ -129,10 +115,11 @@ class Translate final : public ExampleSolver<Numbered> {
                              .lowercase = config_.lowercase,
                              .min_count = config_.min_count,
                              .max_size = config_.vocabulary};
-    if (config_.shared) sources.insert(sources.end(), targets.begin(), targets.end());
+    const bool shared = config_.settings.get("shared") == "true";
+    if (shared) sources.insert(sources.end(), targets.begin(), targets.end());
     source_ = Tokenizer::learn(options, sources);
     options.kind = target_kind();
-    target_ = config_.shared ? source_ : Tokenizer::learn(options, targets);
+    target_ = shared ? source_ : Tokenizer::learn(options, targets);
     change_examples([this](Numbered& e) { fill(e); });
   }
 
@@ -140,15 +127,15 @@ class Translate final : public ExampleSolver<Numbered> {
   // that drives the layer below the output into saturation, from which it does not come back. So
   // the output starts there.
   void start_from_frequencies() {
-    const std::string name = "decoder/output/bias";
-    if (!parameters_.has(name)) return;
+    const Parameter output = model_->output_bias();
+    if (output.empty()) return;
     std::vector<double> counts(target_->size(), 1);
     for (const Numbered& e : parts().train) {
       for (int32_t id : e.target_ids) ++counts[id];
       ++counts[Tokenizer::end];
     }
     const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
-    auto bias = parameters_[name].write();
+    const auto bias = output.write();
     for (size_t i = 0; i < counts.size(); ++i) {
       bias[i] = static_cast<float>(std::log(counts[i] / all));
     }
@@ -179,7 +166,7 @@ class Translate final : public ExampleSolver<Numbered> {
     return sequences_of(lists);
   }
 
-  Taught teach(const std::vector<Numbered>& of, Random* random) const {
+  Taught teach(const std::vector<Numbered>& of) const {
     std::vector<std::vector<int32_t>> targets;
     std::vector<int32_t> wanted;
     for (const Numbered& e : of) {
@@ -188,7 +175,7 @@ class Translate final : public ExampleSolver<Numbered> {
       wanted.insert(wanted.end(), e.target_ids.begin(), e.target_ids.end());
       wanted.push_back(Tokenizer::end);
     }
-    return {model_->teach(sources(of), sequences_of(targets), random),
+    return {model_->teach({.text = sources(of)}, sequences_of(targets)),
             Tensor::of({static_cast<int64_t>(wanted.size())}, wanted)};
   }
 
@@ -198,7 +185,7 @@ class Translate final : public ExampleSolver<Numbered> {
     for (const auto& group : groups(of, std::max<int64_t>(1, 128 / beam))) {
       std::vector<Numbered> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
-      const auto answers = beam_search(*model_, sources(chosen),
+      const auto answers = beam_search(model_->decoder(), model_->encode({.text = sources(chosen)}),
                                        {.beam = beam,
                                         .nbest = nbest,
                                         .length_penalty = config_.length_penalty,
@@ -244,7 +231,7 @@ class Translate final : public ExampleSolver<Numbered> {
   // where the token comes from, while the right answer is read.
   Evaluation::One measure_alignment(const std::vector<Numbered>& of) const {
     Evaluation::One one{"alignment", {}};
-    const bool known = !of.empty() && !of[0].truth.empty() && config_.score != "none" &&
+    const bool known = !of.empty() && !of[0].truth.empty() && config_.settings.get("score") != "none" &&
                        config_.tokens == "chars" && target_kind() == "chars";
     if (!known) return one;
     one.tallies.resize(of.size());
@@ -252,7 +239,7 @@ class Translate final : public ExampleSolver<Numbered> {
       std::vector<Numbered> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
       Recorder recorder;
-      teach(chosen, nullptr);
+      teach(chosen);
       for (size_t b = 0; b < group.size(); ++b) {
         one.tallies[group[b]] = alignment_tally(recorder, b, chosen[b]);
       }
@@ -280,7 +267,7 @@ class Translate final : public ExampleSolver<Numbered> {
   }
 
   std::optional<Tokenizer> source_, target_;
-  std::unique_ptr<Translator> model_;
+  std::unique_ptr<const Translator> model_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -24,6 +25,15 @@ MappedFile::MappedFile(const std::string& path) {
   void* memory = mmap(nullptr, about.st_size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (memory == MAP_FAILED) fail("cannot map '", path, "': ", std::strerror(errno));
   bytes_ = {static_cast<const std::byte*>(memory), static_cast<size_t>(about.st_size)};
+}
+
+void MappedFile::forget(std::span<const std::byte> part) const {
+  if (bytes_.empty() || part.empty()) return;
+  // Whole pages within the part.
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + page - 1) / page * page;
+  const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / page * page;
+  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

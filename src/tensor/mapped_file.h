@@ -22,6 +22,8 @@ class MappedFile {
   // Valid while this object, or the one it was moved to, lives; also if the file is deleted or
   // replaced by another. Only a program that shortens the file in place takes its bytes away.
   std::span<const std::byte> bytes() const { return bytes_; }
+  // These bytes will not be read again soon: the memory that holds them may be used otherwise.
+  void forget(std::span<const std::byte> part) const;
 
  private:
   std::span<const std::byte> bytes_;

@@ -110,6 +110,12 @@ Tensor Safetensors::load(std::string_view name) const {
   return load(*entry);
 }
 
+void Safetensors::forget(std::string_view name) const {
+  if (const Entry* entry = find(name)) {
+    file_.forget(data_.subspan(entry->begin, entry->end - entry->begin));
+  }
+}
+
 Tensor Safetensors::load(const Entry& entry) const {
   const auto refuse = [&](const auto&... why) {
     fail(where_, ": tensor ", in_quotes(entry.name), " ", why...);

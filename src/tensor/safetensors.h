@@ -49,6 +49,8 @@ class Safetensors {
   // every value fits. An Error for all else.
   Tensor load(std::string_view name) const;
   Tensor load(const Entry& entry) const;
+  // The bytes of an array will not be read again: what memory holds of them may go.
+  void forget(std::string_view name) const;
 
  private:
   Safetensors() = default;

@@ -26,7 +26,7 @@ void mean_of(const std::vector<const T*>& from, T* to, int64_t n) {
 
 }  // namespace
 
-Replaced::Replaced(Parameters& parameters, std::vector<Tensor> values)
+Replaced::Replaced(const Parameters& parameters, std::vector<Tensor> values)
     : parameters_(parameters), others_(std::move(values)) {
   check(others_.empty() || others_.size() == parameters.entries().size(),
         "weights: ", parameters.entries().size(), " parameters cannot be replaced by ",
@@ -36,7 +36,10 @@ Replaced::Replaced(Parameters& parameters, std::vector<Tensor> values)
 
 void Replaced::swap() {
   for (size_t i = 0; i < others_.size(); ++i) {
-    std::swap(parameters_.entries()[i].value, others_[i]);
+    const Parameter& p = parameters_.entries()[i];
+    Tensor own = p;
+    p = others_[i];
+    others_[i] = std::move(own);
   }
 }
 
@@ -44,7 +47,7 @@ void Snapshots::add() {
   if (most_ < 2) return;
   // Shares the weights' memory: it is the next step that, about to write, makes a copy.
   std::vector<Tensor> now;
-  for (const auto& entry : parameters_.entries()) now.push_back(entry.value);
+  for (const auto& entry : parameters_.entries()) now.push_back(entry);
   ring_.push_back(std::move(now));
   if (count() > most_) ring_.pop_front();
 }
@@ -59,8 +62,6 @@ std::vector<Tensor> Snapshots::mean() const {
       continue;
     }
     Tensor mean(newest.shape(), newest.dtype());
-    // It stands in for the parameter, so gradients must know it as that.
-    mean.set_identity(parameters_.entries()[i].value.identity());
     with_real(newest.dtype(), [&]<class T>(T) {
       std::vector<const T*> from;
       for (const auto& snapshot : ring_) from.push_back(snapshot[i].template read<T>().data());
@@ -75,7 +76,7 @@ std::vector<NamedTensor> Snapshots::state() const {
   std::vector<NamedTensor> named;
   for (int64_t k = 0; k < count(); ++k) {
     for (size_t i = 0; i < ring_[k].size(); ++i) {
-      named.push_back({prefix_of(k) + parameters_.entries()[i].name, ring_[k][i]});
+      named.push_back({prefix_of(k) + parameters_.entries()[i].name(), ring_[k][i]});
     }
   }
   return named;
@@ -83,7 +84,7 @@ std::vector<NamedTensor> Snapshots::state() const {
 
 void Snapshots::restore(const Safetensors& from, const std::string& path) {
   if (most_ < 2 || parameters_.entries().empty()) return;
-  const std::string& first = parameters_.entries()[0].name;
+  const std::string& first = parameters_.entries()[0].name();
   int64_t saved = 0;
   while (from.has(prefix_of(saved) + first)) ++saved;
   std::deque<std::vector<Tensor>> ring;

@@ -15,7 +15,7 @@ namespace fovea {
 class Replaced {
  public:
   // One value for each parameter, in the table's order; no values at all: nothing is replaced.
-  Replaced(Parameters& parameters, std::vector<Tensor> values);
+  Replaced(const Parameters& parameters, std::vector<Tensor> values);
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
   ~Replaced() { swap(); }
@@ -26,15 +26,15 @@ class Replaced {
  private:
   void swap();
 
-  Parameters& parameters_;
+  Parameters parameters_;
   std::vector<Tensor> others_;
 };
 
 class Snapshots {
  public:
-  // Of the table's parameters, which must outlive it. The mean of one is that one, so that `most`
+  // Of the table's parameters. The mean of one is that one, so that `most`
   // below 2 keeps none, and costs nothing.
-  Snapshots(Parameters& parameters, int64_t most) : parameters_(parameters), most_(most) {}
+  Snapshots(const Parameters& parameters, int64_t most) : parameters_(parameters), most_(most) {}
 
   // Takes the weights as they are now; the oldest of more than `most` goes.
   void add();
@@ -53,7 +53,7 @@ class Snapshots {
   void restore(const Safetensors& from, const std::string& path);
 
  private:
-  Parameters& parameters_;
+  Parameters parameters_;
   int64_t most_;
   std::deque<std::vector<Tensor>> ring_;
 };

@@ -21,12 +21,12 @@ std::vector<Tensor> read_parameters(const Safetensors& file, const std::string& 
 
 // Fills every parameter from the file. An Error, and nothing changed, when one is missing there or
 // has another shape.
-void load_parameters(const Safetensors& file, const std::string& path, Parameters& parameters,
+void load_parameters(const Safetensors& file, const std::string& path, const Parameters& parameters,
                      std::string_view prefix = "");
-void load_parameters(const std::string& path, Parameters& parameters);
+void load_parameters(const std::string& path, const Parameters& parameters);
 
 // Fills the parameters whose names begin with `prefix` from a file that may be of another model; an
 // Error when the file lacks one of them or has it in another shape.
-void load_part(const std::string& path, Parameters& parameters, std::string_view prefix);
+void load_part(const std::string& path, const Parameters& parameters, std::string_view prefix);
 
 }  // namespace fovea

@@ -54,33 +54,42 @@ void check_options(const OptimizerOptions& o) {
 
 class RuleOptimizer : public Optimizer {
  public:
-  RuleOptimizer(Parameters& parameters, const Kind& kind, const OptimizerOptions& options)
-      : parameters_(parameters), kind_(kind), options_(options) {
-    for (const auto& entry : parameters.entries()) {
+  RuleOptimizer(const Parameters& parameters, const Kind& kind, const OptimizerOptions& options,
+                const std::vector<ParameterGroup>& groups)
+      : parameters_(parameters.entries().begin(), parameters.entries().end()),
+        kind_(kind),
+        options_(options) {
+    for (const Parameter& entry : parameters_) {
+      groups_.push_back({});
+      for (const ParameterGroup& group : groups) {
+        if (entry.name().starts_with(group.prefix)) groups_.back() = group;
+      }
       for (size_t k = 0; k < kind.arrays.size(); ++k) {
-        arrays_.push_back(Tensor::zeros(entry.value.shape(), entry.value.dtype()));
+        arrays_.push_back(Tensor::zeros(entry.value().shape(), entry.value().dtype()));
       }
     }
   }
 
   void step(const Gradients& gradients, double factor) override {
-    check(arrays_.size() == parameters_.entries().size() * kind_.arrays.size(), kind_.name,
-          ": parameters were added after the optimiser was made; make it last");
     ++steps_;
-    const double rate = options_.rate * factor, decay = options_.weight_decay;
-    const kernel::RuleStep how{.rate = rate,
-                               .l2 = kind_.decoupled_decay ? 0 : decay,
-                               .decay = kind_.decoupled_decay ? rate * decay : 0,
-                               .beta1 = options_.beta1,
-                               .beta2 = options_.beta2,
-                               .eps = options_.eps,
-                               .fix1 = 1 - std::pow(options_.beta1, steps_),
-                               .fix2 = 1 - std::pow(options_.beta2, steps_),
-                               .momentum = options_.momentum,
-                               .rho = options_.rho};
+    const auto step_of = [&](const ParameterGroup& group) -> kernel::RuleStep {
+      const double rate = options_.rate * factor * group.rate;
+      const double decay = options_.weight_decay * group.weight_decay;
+      return {.rate = rate,
+              .l2 = kind_.decoupled_decay ? 0 : decay,
+              .decay = kind_.decoupled_decay ? rate * decay : 0,
+              .beta1 = options_.beta1,
+              .beta2 = options_.beta2,
+              .eps = options_.eps,
+              .fix1 = 1 - std::pow(options_.beta1, steps_),
+              .fix2 = 1 - std::pow(options_.beta2, steps_),
+              .momentum = options_.momentum,
+              .rho = options_.rho};
+    };
     Tensor* arrays = arrays_.data();
-    for (auto& entry : parameters_.entries()) {
-      if (gradients.has(entry.value)) step(how, entry.value, arrays, gradients[entry.value]);
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const Parameter& w = parameters_[i];
+      if (gradients.has(w)) step(step_of(groups_[i]), w, arrays, gradients[w]);
       arrays += kind_.arrays.size();
     }
   }
@@ -115,13 +124,14 @@ class RuleOptimizer : public Optimizer {
  private:
   std::vector<std::string> array_names() const {
     std::vector<std::string> names;
-    for (const auto& entry : parameters_.entries()) {
-      for (const std::string& array : kind_.arrays) names.push_back(array + "/" + entry.name);
+    for (const Parameter& entry : parameters_) {
+      for (const std::string& array : kind_.arrays) names.push_back(array + "/" + entry.name());
     }
     return names;
   }
 
-  void step(const kernel::RuleStep& how, Tensor& w, Tensor* arrays, const Tensor& g) const {
+  void step(const kernel::RuleStep& how, const Parameter& w, Tensor* arrays,
+            const Tensor& g) const {
     check(g.dtype() == w.dtype() && g.shape() == w.shape(), kind_.name, ": a parameter of shape ",
           w.shape(), " needs a gradient like it, got ", g.shape());
     with_real(w.dtype(), [&]<class T>(T) {
@@ -142,7 +152,8 @@ class RuleOptimizer : public Optimizer {
     return array;
   }
 
-  Parameters& parameters_;
+  std::vector<Parameter> parameters_;
+  std::vector<ParameterGroup> groups_;  // one for each
   const Kind& kind_;
   OptimizerOptions options_;
   int64_t steps_ = 0;
@@ -153,17 +164,19 @@ class RuleOptimizer : public Optimizer {
 
 Optimizer::~Optimizer() = default;
 
-std::unique_ptr<Optimizer> make_optimizer(Parameters& parameters, const OptimizerOptions& options) {
+std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters,
+                                          const OptimizerOptions& options,
+                                          const std::vector<ParameterGroup>& groups) {
   const Kind& kind = find_kind(options);
   check_options(options);
-  return std::make_unique<RuleOptimizer>(parameters, kind, options);
+  return std::make_unique<RuleOptimizer>(parameters, kind, options, groups);
 }
 
 double gradient_norm(const Parameters& parameters, const Gradients& gradients) {
   double sum = 0;
   for (const auto& entry : parameters.entries()) {
-    if (!gradients.has(entry.value)) continue;
-    const Tensor g = gradients[entry.value];
+    if (!gradients.has(entry)) continue;
+    const Tensor g = gradients[entry];
     sum += with_real(g.dtype(), [&]<class T>(T) {
       return kernel::square_sum(g.read<T>().data(), g.elements());
     });

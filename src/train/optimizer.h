@@ -44,8 +44,17 @@ class Optimizer {
   virtual void restore(const Safetensors& from) = 0;
 };
 
-// Steps the table's parameters, which must outlive it; all of them must have been made before.
-std::unique_ptr<Optimizer> make_optimizer(Parameters& parameters, const OptimizerOptions& options);
+// Parameters whose names begin with `prefix`, and how their steps differ from the others'.
+struct ParameterGroup {
+  std::string prefix;
+  double rate = 1, weight_decay = 1;  // times those of the options
+};
+
+// Steps the table's parameters; all of them must have been made before. Frozen ones stay as they
+// are. Of several groups that fit a parameter the last one counts.
+std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters,
+                                          const OptimizerOptions& options,
+                                          const std::vector<ParameterGroup>& groups = {});
 
 // Length of all gradients together, as one vector.
 double gradient_norm(const Parameters& parameters, const Gradients& gradients);

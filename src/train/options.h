@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "fovea/base/fields.h"
 #include "fovea/train/optimizer.h"
 #include "fovea/train/schedule.h"
 
 namespace fovea {
 
 struct TrainOptions {
-  // Budget: training stops at the first one reached; none of them: the task's own.
+  // Budget: training stops at the first one reached.
   std::string time;  // "90s", "5m", "2h"
   int64_t steps = 0, epochs = 0;
 
@@ -42,6 +43,12 @@ struct TrainOptions {
   bool tensorboard = false;
   int64_t seed = 0;
 };
+
+// In three groups: how long, how, and what is kept.
+const Fields<TrainOptions>& budget_fields();
+const Fields<TrainOptions>& training_fields();
+// Those of training_fields() that count for the chosen optimiser and schedule.
+std::vector<FieldInfo> training_options(const Settings& settings, const TrainOptions& start);
 
 inline OptimizerOptions optimizer_options(const TrainOptions& o) {
   return {.kind = o.optimizer,

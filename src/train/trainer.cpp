@@ -31,13 +31,13 @@ bool finite(const Tensor& x) {
                                     const Gradients& gradients) {
   std::string where = "no single layer";
   for (const auto& entry : parameters.entries()) {
-    const bool weights = !finite(entry.value);
-    if (!weights && (!gradients.has(entry.value) || finite(gradients[entry.value]))) continue;
-    where = say(weights ? "the weights '" : "the gradient of '", entry.name, "'");
+    const bool weights = !finite(entry);
+    if (!weights && (!gradients.has(entry) || finite(gradients[entry]))) continue;
+    where = say(weights ? "the weights '" : "the gradient of '", entry.name(), "'");
     break;
   }
   fail("training: the loss is ", loss, " at step ", step, "; the first to stop being finite is ",
-       where, "; try a smaller --rate, a smaller --clip, or a longer --warmup");
+       where, "; try a smaller rate, a smaller clip, or a longer warmup");
 }
 
 class Run {
@@ -48,10 +48,10 @@ class Run {
         call_(call),
         budget_(seconds_of(o_.time)),
         schedule_(schedule_options(o_)),
-        optimizer_(make_optimizer(learner.parameters(), optimizer_options(o_))),
+        optimizer_(make_optimizer(learner.parameters(), optimizer_options(o_), call.groups)),
         snapshots_(learner.parameters(), o_.average) {
     check(budget_ > 0 || o_.steps > 0 || o_.epochs > 0,
-          "training: needs a budget: --time, --steps or --epochs");
+          "training: needs a budget: time, steps or epochs");
     check(o_.accumulate >= 1, "training: accumulate must be at least 1, got ", o_.accumulate);
     check(o_.average >= 0,
           "training: average must be 0 (off) or how many snapshots to average, got ", o_.average);
@@ -83,6 +83,7 @@ class Run {
     result.best_step = state_.best_step;
     save();
     if (result.stopped != "interrupted") snapshots_.mean_in_place().keep();
+    if (!best_.empty()) Replaced(learner_.parameters(), std::move(best_)).keep();
     if (state_.best) {
       result.best = Metric{state_.best_name, state_.best_is_higher, *state_.best};
     }
@@ -130,8 +131,8 @@ class Run {
     Random random = Random(o_.seed).fork("train").fork(static_cast<uint64_t>(state_.step));
     const int64_t parts = std::min(o_.accumulate, batches_ - state_.batch);
     for (int64_t i = 0; i < parts; ++i, ++state_.batch) {
-      Tape tape;
-      const Learner::Loss one = learner_.loss(state_.batch, random);
+      Tape tape(random);
+      const Learner::Loss one = learner_.loss(state_.batch);
       Gradients gradients = tape.backward(one.loss);
       loss += one.loss.item() / static_cast<double>(parts);
       tokens_ += one.tokens;
@@ -197,6 +198,10 @@ class Run {
       state_.best_name = first.name, state_.best_is_higher = first.higher_is_better;
     }
     schedule_.validated(worth);
+    if (keep && o_.keep_best && call_.folder.empty()) {
+      best_.clear();  // shares the weights' memory until the next step writes to them
+      for (const Parameter& p : learner_.parameters().entries()) best_.push_back(p);
+    }
     if ((keep || !o_.keep_best) && !call_.folder.empty()) {
       save_parameters(call_.folder + "/model.safetensors", learner_.parameters());
     }
@@ -222,6 +227,7 @@ class Run {
   Schedule schedule_;
   std::unique_ptr<Optimizer> optimizer_;
   Snapshots snapshots_;
+  std::vector<Tensor> best_;  // weights, where there is no folder for them
   std::optional<RunLog> log_;
   RunState state_;
   Clock::time_point start_ = Clock::now(), saved_ = start_, told_ = start_;

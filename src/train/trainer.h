@@ -18,15 +18,15 @@ namespace fovea {
 class Learner {
  public:
   virtual ~Learner() = default;
-  virtual Parameters& parameters() = 0;
+  virtual const Parameters& parameters() const = 0;
   // Lays out the batches of an epoch, which depend on its number alone; how many there are.
   virtual int64_t begin_epoch(int64_t epoch) = 0;
 
   struct Loss {
-    Tensor loss;     // one number, recorded on the tape that lives
+    Tensor loss;     // one number, recorded on the tape of the step, which has a random stream
     int64_t tokens;  // that it was measured on
   };
-  virtual Loss loss(int64_t batch, Random& random) = 0;
+  virtual Loss loss(int64_t batch) = 0;
 
   // The first one decides which weights are best.
   virtual std::vector<Metric> validate() = 0;
@@ -56,10 +56,11 @@ struct TrainCall {
   bool resume = false;   // go on from folder/state.safetensors, if there is one
   std::function<void(const TrainProgress&)> progress{};  // after every step
   const std::atomic<bool>* stop = nullptr;               // set: save and return "interrupted"
+  std::vector<ParameterGroup> groups{};                  // parameters with rates of their own
 };
 
 // The learner is left with its last weights; where they are averaged, with the mean, unless it was
-// interrupted. Throws, with the last good state left on disk, when the loss is no longer finite.
+// interrupted; without a folder to keep the best ones in, with the best. Throws, with the last good state left on disk, when the loss is no longer finite.
 TrainResult train(Learner& learner, const TrainCall& call);
 
 }  // namespace fovea

@@ -5,6 +5,9 @@
 
 #include <cmath>
 
+#include "fovea/attention/align/entmax.h"
+#include "fovea/attention/align/local.h"
+#include "fovea/attention/align/softmax.h"
 #include "fovea/attention/engine.h"
 #include "fovea/attention/score/additive.h"
 #include "fovea/attention/score/general.h"
@@ -37,6 +40,12 @@ inline const std::vector<NamedScore>& scores() {
       {"location", [](Scope s, int64_t d, int64_t Tk) { return location_score(s, d, Tk + 1); }},
       {"kernel", [](Scope s, int64_t d, int64_t) { return kernel_score(s, d); }},
       {"self_attentive", [](Scope s, int64_t d, int64_t) { return self_attentive_score(s, d, 6); }},
+      {"leaky_general",
+       [](Scope s, int64_t d, int64_t) {
+         return activated_general_score(s, d, d, ScoreMap::leaky_relu);
+       }},
+      {"leaky_additive", [](Scope s, int64_t d,
+                            int64_t) { return additive_score(s, d, d, 5, ScoreMap::leaky_relu); }},
   };
   return list;
 }
@@ -54,7 +63,7 @@ inline const std::vector<NamedAlignment>& alignments() {
       {"sparsemax", [](Scope, int64_t) { return sparsemax_alignment(); }},
       {"entmax15", [](Scope, int64_t) { return entmax_alignment(1.5); }},
       {"entmax13", [](Scope, int64_t) { return entmax_alignment(1.3); }},
-      {"local", [](Scope s, int64_t d) { return local_alignment(s, d, 2.6); }},
+      {"local", [](Scope s, int64_t d) { return local_p_alignment(s, d, 2.6); }},
   };
   return list;
 }
@@ -120,31 +129,30 @@ struct Trial {
     if (with_bias) bias = input({1, z.H, z.Tq, z.Tk}, 4);
     // The very same numbers in float64 as in float32.
     for (const auto& entry : parameters.entries()) {
-      parameters[entry.name] = parameter(entry.value.to(Dtype::f32).to(dtype));
+      entry = entry.value().to(Dtype::f32).to(dtype);
     }
   }
   AttentionOutput run(bool plain, Capture capture = {}) {
-    Random random(11);
     const AttentionInputs in{.q = q,
                              .k = k,
                              .v = v,
                              .who = who,
                              .bias = bias,
                              .dropout = dropout,
-                             .random = &random,
                              .capture = capture};
     return plain ? attend_plain(in, score, align) : attend(in, score, align);
   }
   // Context and all gradients.
   std::vector<Tensor> results(bool plain) {
-    Tape tape;
+    Random random(11);
+    Tape tape(random);
     const Tensor c = run(plain).context;
     std::vector<Tensor> list{c};
     const Gradients g = tape.backward(c, random_tensor(c.shape(), 9).to(c.dtype()));
     for (const Tensor* x : {&q, &k, &v, &bias}) {
-      if (!x->empty()) list.push_back(g[*x]);
+      if (!x->empty()) list.push_back(g.or_zeros(*x));
     }
-    for (const auto& entry : parameters.entries()) list.push_back(g[entry.value]);
+    for (const auto& entry : parameters.entries()) list.push_back(g.or_zeros(entry));
     return list;
   }
 };

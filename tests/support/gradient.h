@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fovea/base/random.h"
+#include "fovea/check/gradient.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/tape.h"
@@ -31,51 +32,7 @@ inline Tensor random_ids(const Shape& shape, uint64_t seed, int64_t n) {
   return t;
 }
 
-using Function = std::function<Tensor(const std::vector<Tensor>&)>;
-
-// Worst |analytic - numeric| over all inputs, relative to the largest gradient of that input. The
-// output is weighted by fixed random numbers, so that no error can hide in a sum.
-inline double gradient_error(const Function& f, const std::vector<Tensor>& values,
-                             double step = 1e-4) {
-  std::vector<Tensor> inputs;
-  for (const Tensor& value : values) {
-    inputs.push_back(value.dtype() == Dtype::i32 ? value : parameter(value.to(Dtype::f64)));
-  }
-  Tensor weights;
-  auto loss_of = [&](const std::vector<Tensor>& at) {
-    const Tensor y = f(at);
-    if (weights.empty()) weights = random_tensor(y.shape(), 4711);
-    return sum(y * weights);
-  };
-  Gradients gradients;
-  {
-    Tape tape;
-    gradients = tape.backward(loss_of(inputs));
-  }
-  double worst = 0;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    if (inputs[k].dtype() == Dtype::i32) continue;
-    const Tensor analytic = gradients[inputs[k]];
-    const auto a = analytic.read<double>();
-    double largest = 1e-3, difference = 0;
-    for (int64_t i = 0; i < inputs[k].elements(); ++i) {
-      auto moved = [&](double by) {
-        std::vector<Tensor> at = inputs;
-        at[k].write<double>()[i] += by;
-        return loss_of(at).item();
-      };
-      // Fourth order, so that a step large enough for float64 leaves no truncation error to speak
-      // of.
-      const double numeric =
-          (8 * (moved(step) - moved(-step)) - (moved(2 * step) - moved(-2 * step))) / (12 * step);
-      largest = std::max(largest, std::abs(numeric));
-      difference = std::max(difference, std::abs(numeric - a[i]));
-      if (!std::isfinite(a[i]) || !std::isfinite(numeric)) return INFINITY;
-    }
-    worst = std::max(worst, difference / largest);
-  }
-  return worst;
-}
+using Function = CheckedFunction;
 
 inline void check_gradients(const Function& f, const std::vector<Tensor>& values,
                             double tolerance = 1e-5) {

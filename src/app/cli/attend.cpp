@@ -46,7 +46,7 @@ void choose(Drawing& drawing, const std::string& map) {
 }
 
 void attend(const AttendWords& words) {
-  auto solver = open_solver(model_folder(words.folder), words.answers->settings());
+  auto solver = solver_of(model_folder(words.folder), *words.answers);
   Drawing drawing = solver->attend(words.text);
   check(!drawing.maps.empty(), words.folder, ": this model has no attention to show");
   choose(drawing, words.map);

@@ -2,12 +2,15 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "fovea/app/bench/race.h"
 #include "fovea/app/cli/verbs.h"
+#include "fovea/attention/catalog.h"
 #include "fovea/attention/engine.h"
 #include "fovea/base/names.h"
+#include "fovea/model/transformer/options.h"
 #include "fovea/op/tape.h"
 
 namespace fovea::cli {
@@ -17,6 +20,11 @@ struct BenchWords {
   std::string what, only;
   double seconds = 2;
   bool json = false;
+  // A mechanism of the catalogue, when one is named.
+  Settings mechanism;
+  std::string position;
+  int64_t keys = 512, queries = 0, heads = 8, features = 64, batch = 1;
+  bool causal = false;
 };
 
 // One attention problem at D = 64: n queries and keys, B x H heads.
@@ -35,10 +43,8 @@ struct Problem {
   void forward() const { attend(in); }
   void both() const {
     Random random(1);
-    AttentionInputs now = in;
-    now.random = &random;
-    Tape tape;
-    tape.backward(attend(now).context, dy);
+    Tape tape(random);
+    tape.backward(attend(in).context, dy);
   }
 };
 
@@ -93,6 +99,48 @@ void bench_attention(bench::Race& race) {
                     [] { kernel::limit_multiply(); });
 }
 
+// Any mechanism of the catalogue, by name. Its work is counted as that of the plain product, so that
+// ratios tell what a choice costs.
+void bench_mechanism(bench::Race& race, const BenchWords& words) {
+  const int64_t n = words.keys, m = words.queries > 0 ? words.queries : n, H = words.heads;
+  AttentionOptions o = attention_fields().read(words.mechanism, TransformerOptions::scaled());
+  o.d_q = o.d_k = o.d_v = words.features;
+  o.input_heads = o.heads = H;
+  o.longest_keys = std::max(o.longest_keys, n);
+  Parameters parameters(1);
+  const Mechanism attention = make_attention(Scope(parameters) / "attention", o);
+  Positions positions;
+  if (!words.position.empty()) {
+    const Entry& entry = find_entry(Entry::Kind::position, words.position);
+    check(entry.positions != nullptr, "bench: '", entry.name, "' is not a position of queries");
+    positions = entry.positions(Scope(parameters) / "position", o);
+  }
+  const auto random_rows = [&](int64_t rows, uint64_t stream) {
+    return parameter(bench::uniform({words.batch, rows, H, words.features}, stream));
+  };
+  AttentionInputs in{.q = random_rows(m, 1), .k = random_rows(n, 2), .v = random_rows(n, 3)};
+  if (words.causal) in.who = causal_lower_right();
+  const Tensor dy = bench::uniform({words.batch, m, H, words.features}, 4);
+  const auto run = [&] {
+    AttentionInputs now = in;
+    if (positions.turn) now.q = positions.turn(in.q, 0), now.k = positions.turn(in.k, 0);
+    if (positions.distances) now.distances = positions.distances(now.q, n, 0);
+    return attention(now).context;
+  };
+  double pairs = static_cast<double>(words.batch * H * m * n);
+  if (words.causal) pairs *= 0.5;
+  const double flops = 4.0 * static_cast<double>(words.features) * pairs;
+  const std::string name =
+      fmt::format("{} {} {}{}", o.query == "single" ? "" : o.query, o.score, o.align,
+                  words.position.empty() ? "" : " " + words.position);
+  race.against_gemm(fmt::format("forward, {}", name), flops, [&] { run(); });
+  race.against_gemm(fmt::format("forward+backward, {}", name), 3.5 * flops, [&] {
+    Random random(1);
+    Tape tape(random);
+    tape.backward(run(), dy);
+  });
+}
+
 void run_bench(const BenchWords& words) {
   const std::vector<std::string> known{"attention"};
   if (words.what != known[0]) throw UsageError(unknown_name("benchmark", words.what, known));
@@ -108,7 +156,8 @@ void run_bench(const BenchWords& words) {
   });
   if (!words.json)
     fmt::print("{:<46} {:>6} {:>7} {:>8} {:>8}\n", "", "ratio", "spread", "rate", "limit");
-  bench_attention(race);
+  const bool named = !words.mechanism.empty() || !words.position.empty();
+  named ? bench_mechanism(race, words) : bench_attention(race);
   if (words.json) fmt::print("{}\n", rows.dump(2));
 }
 
@@ -123,6 +172,37 @@ void add_bench(CLI::App& app, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--only", words->only, "Only cases whose name has this in it");
+  const std::string group = "One mechanism of the catalogue";
+  for (const FieldInfo& field : attention_fields().infos()) {
+    if (field.name == "heads") continue;
+    std::string flag = field.name;
+    std::ranges::replace(flag, '_', '-');
+    verb->add_option_function<std::string>(
+            "--" + flag,
+            [words, field](const std::string& text) {
+              try {
+                field.check_text(text);
+              } catch (const Error& error) {
+                throw UsageError(error.what());
+              }
+              words->mechanism.set(field.name, text);
+            },
+            field.help)
+        ->group(group);
+  }
+  verb->add_option("--position", words->position, "Positions, as rotary or alibi")->group(group);
+  const auto size = [&](const char* flag, int64_t& value, const char* help) {
+    verb->add_option(flag, value, help)
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str()
+        ->group(group);
+  };
+  size("--keys", words->keys, "Keys");
+  size("--queries", words->queries, "Queries, if not as many as keys");
+  size("--heads", words->heads, "Heads");
+  size("--features", words->features, "Features of a head");
+  size("--batch", words->batch, "Batch entries");
+  verb->add_flag("--causal", words->causal, "Queries look back alone")->group(group);
   verb->add_flag("--json", words->json, "Print rows of name, ratio, gflops, sgemm_gflops");
   verb->callback([words, argv] {
     bench::wait_passively(argv);

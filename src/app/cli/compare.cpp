@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "fovea/app/cli/compare_table.h"
@@ -64,16 +65,25 @@ std::vector<Settings> choices_of(const CompareWords& words) {
     for (const Settings& begun : all) {
       for (const std::string& value : split(values, ',')) {
         longer.push_back(begun);
-        longer.back().emplace_back(key, value);
+        longer.back().set(key, value);
       }
     }
     all = std::move(longer);
   }
   for (const std::string& choice : words.choices) {
     all.push_back({});
-    for (const std::string& part : split(choice, ',')) all.back().push_back(key_and_value(part));
+    for (const std::string& part : split(choice, ',')) {
+      const auto [key, value] = key_and_value(part);
+      all.back().set(key, value);
+    }
   }
   return all;
+}
+
+nlohmann::json to_json_pairs(const Settings& settings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [key, value] : settings) list.push_back({key, value});
+  return list;
 }
 
 std::string text_of(const fs::path& path) {
@@ -89,7 +99,7 @@ void write_text(const std::string& path, const std::string& text) {
 void claim_folder(const CompareWords& words, const Settings& base) {
   fs::create_directories(words.out);
   const std::string path = words.out + "/compare.json";
-  const nlohmann::json mine{{"task", words.task}, {"settings", base}};
+  const nlohmann::json mine{{"task", words.task}, {"settings", to_json_pairs(base)}};
   if (fs::exists(path)) {
     const auto theirs = nlohmann::json::parse(text_of(path), nullptr, false);
     check(theirs == mine, words.out, ": holds a comparison made with other settings (",
@@ -116,9 +126,8 @@ std::vector<Planned> plan(const CompareWords& words, const Settings& base,
       const std::string folder = fmt::format("{}/runs/{}/seed-{}", words.out, name, seed);
       if (fs::exists(folder + "/summary.json") && fs::exists(folder + "/eval.json")) continue;
       std::vector<std::string> train{own_path(), "train", words.task, "--out", folder, "--resume"};
-      Settings settings = base;
-      settings.insert(settings.end(), choice.begin(), choice.end());
-      settings.emplace_back("seed", std::to_string(seed));
+      Settings settings = read_by_choice(find_task(words.task), base, choice);
+      settings.set("seed", std::to_string(seed));
       for (const auto& [key, value] : settings) {
         train.insert(train.end(), {"--set", key + "=" + value});
       }
@@ -227,16 +236,36 @@ nlohmann::json about(const CompareWords& words, const Config& config) {
           {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
 }
 
+// The first choice's; every choice must be one that can be trained, and what was said for all of
+// them must count for at least one.
+Config config_of_choices(const Task& task, const Settings& base,
+                         const std::vector<Settings>& choices) {
+  std::set<std::string> read;
+  std::optional<Config> first;
+  try {
+    for (const Settings& choice : choices) {
+      const Settings settings = read_by_choice(task, base, choice);
+      for (const auto& [name, text] : settings) read.insert(name);
+      if (!first) first = make_config(task, settings);
+    }
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  for (const auto& [name, text] : base) {
+    if (!read.contains(name)) {
+      throw UsageError(say("compare: option '", name, "' is read by none of the choices"));
+    }
+  }
+  return *first;
+}
+
 int compare(const CompareWords& words) {
   const Task& task = task_named(words.task);
   const Settings base = words.config->settings(task.name);
-  const Config config = config_of(task, base);
   const auto choices = choices_of(words);
-  for (const Settings& choice : choices) {  // a wrong name should be said now, not in an hour
-    Settings all = base;
-    all.insert(all.end(), choice.begin(), choice.end());
-    config_of(task, all);
-  }
+  // A wrong name should be said now, not in an hour.
+  const Config config = choices.empty() ? config_of(task, base)
+                                        : config_of_choices(task, base, choices);
   if (choices.empty() && !fs::exists(words.out + "/compare.json")) {
     throw UsageError("compare: needs --vary KEY=A,B or --choice KEY=A to compare something");
   }
@@ -271,7 +300,7 @@ int compare(const CompareWords& words) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int& exit_code) {
+void add_compare(CLI::App& app, const Words& all, int& exit_code) {
   auto* verb = app.add_subcommand("compare", "Train several choices under one budget and compare");
   auto words = std::make_shared<CompareWords>();
   add_task(*verb, words->task);
@@ -289,7 +318,7 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb->add_flag("--json", words->json, "Print the result as JSON");
-  words->config = std::make_unique<ConfigWords>(*verb);
+  words->config = std::make_unique<ConfigWords>(*verb, all);
   verb->callback([words, &exit_code] { exit_code = compare(*words); });
 }
 

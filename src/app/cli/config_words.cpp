@@ -2,9 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
 #include "fovea/app/cli/verbs.h"
-#include "fovea/attention/catalog.h"
 
 namespace fovea::cli {
 namespace {
@@ -12,6 +12,14 @@ namespace {
 std::string flag_of(std::string name) {
   std::ranges::replace(name, '_', '-');
   return "--" + name;
+}
+
+std::string name_of_flag(std::string flag) {
+  flag = flag.substr(0, flag.find('='));
+  if (flag.starts_with("--no-")) flag = "--" + flag.substr(5);
+  flag.erase(0, std::min<size_t>(2, flag.size()));
+  std::ranges::replace(flag, '-', '_');
+  return flag;
 }
 
 template <class F>
@@ -23,36 +31,133 @@ auto as_usage(F&& f) -> decltype(f()) {
   }
 }
 
+// The task that the words name, or null.
+const Task* task_in(const std::vector<std::string>& words) {
+  for (const Task& task : tasks()) {
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (words[i] == task.name && !words[i - 1].starts_with("--")) return &task;
+    }
+  }
+  return nullptr;
+}
+
+// What the words say about options, before anyone knows which options there are: --key value,
+// --key=value, --set key=value and --preset name. What --vary and --choice list counts as chosen,
+// so that their options are known.
+Settings rough_settings(const Task& task, const std::vector<std::string>& words) {
+  Settings said;
+  const auto pair = [&](const std::string& text) {
+    const auto at = text.find('=');
+    if (at == std::string::npos) return;
+    std::string key = text.substr(0, at);
+    std::ranges::replace(key, '-', '_');
+    said.set(key, text.substr(at + 1));
+  };
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--")) continue;
+    const bool joined = words[i].find('=') != std::string::npos;
+    const std::string value = joined                   ? words[i].substr(words[i].find('=') + 1)
+                              : i + 1 < words.size() ? words[i + 1]
+                                                     : "";
+    const std::string name = name_of_flag(words[i]);
+    if (name == "set") {
+      pair(value);
+    } else if (name == "preset") {
+      for (const Preset& preset : presets()) {
+        if (preset.name == value && preset.task == task.name) {
+          Settings all = preset.settings;
+          all.set(said);
+          said = all;
+        }
+      }
+    } else {
+      said.set(name, value);
+    }
+  }
+  return said;
+}
+
+// What --vary and --choice choose, one after the other: "score=dot,additive" is two choices of a
+// --vary and "score=dot,align=entmax" one of a --choice.
+std::vector<Settings> rough_choices(const std::vector<std::string>& words) {
+  std::vector<Settings> all{{}};
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] != "--vary" && words[i] != "--choice") continue;
+    std::string key;
+    std::istringstream parts(words[i + 1]);
+    for (std::string part; std::getline(parts, part, ',');) {
+      const auto at = part.find('=');
+      if (at != std::string::npos) key = part.substr(0, at);
+      std::ranges::replace(key, '-', '_');
+      const std::string value = at == std::string::npos ? part : part.substr(at + 1);
+      if (words[i] == "--vary" || all.size() == 1) all.push_back({});
+      all.back().set(key, value);
+    }
+  }
+  return all;
+}
+
+// The options that count for one of the choices at least, where the words choose something that
+// exists; else those of the task.
+std::vector<OptionGroup> options_in(const Task& task, const std::vector<std::string>& words) {
+  std::vector<OptionGroup> all;
+  for (const Settings& choice : rough_choices(words)) {
+    Settings said = rough_settings(task, words);
+    said.set(choice);
+    std::vector<OptionGroup> groups;
+    try {
+      groups = options_of(task, said);
+    } catch (const Error&) {
+      groups = options_of(task, {});  // what is wrong is said when the words have been parsed
+    }
+    for (OptionGroup& group : groups) {
+      auto found = std::ranges::find(all, group.title, &OptionGroup::title);
+      if (found == all.end()) found = all.insert(all.end(), {group.title, {}});
+      for (FieldInfo& field : group.fields) {
+        if (std::ranges::find(found->fields, field.name, &FieldInfo::name) == found->fields.end()) {
+          found->fields.push_back(std::move(field));
+        }
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
-ConfigWords::ConfigWords(CLI::App& verb) {
-  add(verb, "");
+ConfigWords::ConfigWords(CLI::App& verb, const std::vector<std::string>& words) {
+  if (const Task* task = task_in(words)) {
+    for (const OptionGroup& group : options_in(*task, words)) add(verb, group.title, group.fields);
+  }
   verb.add_option("--preset", preset_, "A recipe by name (fovea list); other options override it");
   verb.add_option("--set", sets_, "Any option as KEY=VALUE")->type_name("KEY=VALUE");
 }
 
 ConfigWords ConfigWords::of_answers(CLI::App& verb) {
   ConfigWords words;
-  words.add(verb, "Answers");
+  words.add(verb, "Answers", answer_fields().infos());
   return words;
 }
 
-void ConfigWords::add(CLI::App& verb, const std::string& group) {
-  const Config defaults;
-  config_fields().each(defaults, [&](const auto& field, const auto& value) {
-    if (!group.empty() && field.group != group) return;
+void ConfigWords::add(CLI::App& verb, const std::string& title,
+                      const std::vector<FieldInfo>& fields) {
+  for (const FieldInfo& field : fields) {
     auto word = std::make_unique<Word>(Word{field.name, "", nullptr});
-    using Value = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<Value, bool>) {
-      word->option =
-          verb.add_flag(flag_of(field.name), word->value, field.help)->group(field.group);
+    CLI::Option* option = nullptr;
+    const std::string flag = flag_of(field.name), range = field.range.text();
+    std::string help = field.help;
+    if (field.kind == FieldInfo::Kind::flag) {
+      option = verb.add_flag(flag + ",!--no-" + flag.substr(2), word->value,
+                             help + (field.fallback == "true" ? " (on)" : ""));
     } else {
-      word->option = verb.add_option(flag_of(field.name), word->value, field.help)
-                         ->group(field.group)
-                         ->type_name(std::is_same_v<Value, std::string> ? "TEXT" : "NUMBER");
+      if (!range.empty()) help += "; " + range;
+      if (!field.fallback.empty()) help += " (" + field.fallback + ")";
+      option = verb.add_option(flag, word->value, help)
+                   ->type_name(field.kind == FieldInfo::Kind::text ? "TEXT" : "NUMBER");
     }
+    word->option = option->group(title);
     words_.push_back(std::move(word));
-  });
+  }
 }
 
 Settings ConfigWords::settings(const std::string& task) const {
@@ -65,9 +170,12 @@ Settings ConfigWords::settings(const std::string& task) const {
     all = preset.settings;
   }
   for (const auto& word : words_) {
-    if (word->option->count() > 0) all.emplace_back(word->name, word->value);
+    if (word->option->count() > 0) all.set(word->name, word->value);
   }
-  for (const std::string& text : sets_) all.push_back(key_and_value(text));
+  for (const std::string& text : sets_) {
+    const auto [name, value] = key_and_value(text);
+    all.set(name, value);
+  }
   return all;
 }
 
@@ -84,25 +192,21 @@ const Task& task_named(const std::string& name) {
 }
 
 Config config_of(const Task& task, const Settings& settings) {
-  return as_usage([&] {
-    Config config = make_config(task, settings);
-    if (task.name != "regress") {  // whose scores are its own
-      if (config.score != "none") find_entry(Entry::Kind::score, config.score);
-      find_entry(Entry::Kind::alignment, config.align);
-    }
-    seconds_of(config.time);
-    return config;
-  });
+  return as_usage([&] { return make_config(task, settings); });
+}
+
+std::unique_ptr<Solver> solver_of(const std::string& folder, const ConfigWords& answers) {
+  const Settings said = answers.settings();
+  const Config config = load_config(folder);
+  as_usage([&] { check_answer_options(config, said); });
+  return open_solver(folder, said);
 }
 
 std::string setting_words(const std::string& key, const std::string& value) {
-  bool flag = false;
-  const Config defaults;
-  config_fields().each(defaults, [&](const auto& field, const auto& now) {
-    flag = flag || (field.name == key && std::is_same_v<std::decay_t<decltype(now)>, bool>);
-  });
-  if (!flag) return flag_of(key) + " " + shell_word(value);
-  return value == "true" ? flag_of(key) : "--set " + shell_word(key + "=" + value);
+  // Only flags are true or false.
+  if (value == "true") return flag_of(key);
+  if (value == "false") return "--no-" + flag_of(key).substr(2);
+  return flag_of(key) + " " + shell_word(value);
 }
 
 std::string shell_word(const std::string& text) {
@@ -122,6 +226,25 @@ std::pair<std::string, std::string> key_and_value(const std::string& text) {
   std::string key = text.substr(0, at);
   std::ranges::replace(key, '-', '_');
   return {key, text.substr(at + 1)};
+}
+
+std::string not_read_here(const std::vector<std::string>& words, const std::string& flag) {
+  const Task* task = task_in(words);
+  if (!task) return "";
+  const std::string name = name_of_flag(flag);
+  if (!option_exists(name)) return "";
+  Settings said = rough_settings(*task, words);
+  Settings chosen;  // what decides, and the option itself
+  for (const char* key : {"model", "score", "align", "query", "optimizer", "schedule"}) {
+    if (said.has(key)) chosen.set(key, said.get(key));
+  }
+  chosen.set(name, said.get(name));
+  try {
+    make_config(*task, chosen);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace fovea::cli

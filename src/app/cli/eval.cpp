@@ -32,7 +32,7 @@ Latency latency_of(Solver& solver, const Evaluation& e) {
         .count();
   };
   return measure_latency(
-      e.inputs, [&](const std::string& input) { solver.predict({solver.question(input)}, 1); },
+      e.inputs, [&](const std::string& input) { solver.predict({solver.question(input)}); },
       now);
 }
 
@@ -67,7 +67,7 @@ nlohmann::json details_of(Solver& solver, const Evaluation& e, const nlohmann::j
 
 void eval(const EvalWords& words) {
   const std::string folder = model_folder(words.folder);
-  auto solver = open_solver(folder, words.answers->settings());
+  auto solver = solver_of(folder, *words.answers);
   const Evaluation evaluation = solver->evaluate(words.data);
   const Latency latency = latency_of(*solver, evaluation);
   const nlohmann::json speed = speed_of(evaluation, latency);

@@ -26,11 +26,11 @@ const char* title_of(Entry::Kind kind) {
 }
 
 std::string option_text(const Entry& entry) {
-  const MechanismOptions defaults;
+  const AttentionOptions defaults;
   std::string text;
   for (const std::string& name : entry.options) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name,
-                        mechanism_fields().get(defaults, name));
+                        attention_fields().get(defaults, name));
   }
   return text;
 }
@@ -39,10 +39,10 @@ void print_json() {
   nlohmann::json list = nlohmann::json::array();
   for (const Entry& entry : catalog()) {
     nlohmann::json options = nlohmann::json::array(), laws = nlohmann::json::array();
-    for (const auto& field : mechanism_fields().list()) {
+    for (const auto& field : attention_fields().list()) {
       if (std::ranges::find(entry.options, field.name) == entry.options.end()) continue;
       options.push_back({{"name", field.name},
-                         {"default", mechanism_fields().get({}, field.name)},
+                         {"default", attention_fields().get({}, field.name)},
                          {"help", field.help}});
     }
     for (Law law : entry.laws) laws.push_back(name_of(law));
@@ -67,9 +67,17 @@ void print_tasks() {
       fmt::print("      builtin:{}: {}\n", builtin.name, builtin.help);
     }
   }
-  fmt::print(
-      "\nModels\n  rnn                translate, label, classify\n"
-      "  transformer        translate, label, classify, lm, mlm\n\nPresets\n");
+  fmt::print("\nModels\n");
+  for (const ModelEntry& entry : models()) {
+    std::string for_tasks;
+    for (const Task& task : tasks()) {
+      if (task.takes != entry.takes || task.gives != entry.gives) continue;
+      for_tasks += (for_tasks.empty() ? "" : ", ") + task.name;
+    }
+    fmt::print("  {:<18} {}: {}\n      {}\n", entry.name, for_tasks, entry.title, entry.equation);
+    if (!entry.paper.empty()) fmt::print("      {}\n", entry.paper);
+  }
+  fmt::print("\nPresets\n");
   for (const Preset& preset : presets()) {
     fmt::print("  {:<21} {}: {}\n", preset.name, preset.task, preset.help);
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <new>
 
+#include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/error.h"
 #include "fovea/base/names.h"
@@ -34,7 +36,8 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error,
   for (const std::string& word : words) {
     const std::string flag = word.substr(0, word.find('='));
     if (flag.starts_with("--") && std::ranges::find(flags, flag) == flags.end()) {
-      return unknown_name("option", flag, flags);
+      const std::string elsewhere = not_read_here(words, flag);
+      return elsewhere.empty() ? unknown_name("option", flag, flags) : elsewhere;
     }
   }
   return error.what();
@@ -46,14 +49,14 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   int exit_code = 0;
-  add_train(app, exit_code);
+  const Words words(argv + 1, argv + argc);
+  add_train(app, words, exit_code);
   add_eval(app);
   add_predict(app);
   add_attend(app);
-  add_compare(app, exit_code);
+  add_compare(app, words, exit_code);
   add_list(app);
   add_bench(app, argv);
-  std::vector<std::string> words(argv + 1, argv + argc);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -78,6 +81,9 @@ int main(int argc, char** argv) {
   } catch (const fovea::cli::UsageError& error) {
     std::fprintf(stderr, "fovea: %s\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    std::fputs("fovea: there is not enough memory for that; try a smaller model or batch\n", stderr);
+    return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fovea: %s\n", error.what());
     return 1;

@@ -24,15 +24,23 @@ struct TrainWords {
   bool resume = false, json = false;
 };
 
-// A new run, or one that goes on: its folder's config with what was said now on top.
+// A new run, or one that goes on: its folder's config, of which little may change.
 Config config_for(const TrainWords& words, const Task& task, bool goes_on) {
   const Settings said = words.config->settings(task.name);
   if (!goes_on) return config_of(task, said);
-  Config config = load_config(words.out);
+  const Config config = load_config(words.out);
   check(config.task == task.name, words.out, ": holds a model of the task ", config.task, ", not ",
         task.name);
-  for (const auto& [name, value] : said) config_fields().set(config, name, value);
-  return config;
+  const std::vector<std::string>& may = resumable_options();
+  for (const auto& [name, text] : said) {
+    if (config.settings.get(name) == text) continue;
+    std::string names;
+    for (const std::string& one : may) names += (names.empty() ? "" : ", ") + one;
+    check(std::ranges::find(may, name) != may.end(), words.out, ": was begun with ", name, " '",
+          config.settings.get(name), "', and a run that goes on cannot take '", text,
+          "'; it may change ", names, ". For another model give another --out");
+  }
+  return changed(config, said);
 }
 
 nlohmann::json summary_of(const Config& config, const TrainResult& result, int64_t parameters,
@@ -62,7 +70,7 @@ int train(const TrainWords& words) {
   if (!words.out.empty()) {
     fs::create_directories(words.out);
     if (!there) solver->save_vocabulary(words.out);
-    save_config(words.out, config);  // last: a folder with a config is whole
+    if (!there) save_config(words.out, config);  // last: a folder with a config is whole
   }
   fmt::print(stderr, "{}: {}; {} parameters\n", config.data, solver->summary(),
              with_commas(solver->parameters().count()));
@@ -73,6 +81,7 @@ int train(const TrainWords& words) {
                                                     .progress = std::ref(bar),
                                                     .stop = &watch_for_interrupt()});
   bar.finish();
+  if (there) save_config(words.out, config);  // what has changed held
   if (result.stopped == "interrupted") {
     if (words.out.empty()) {
       fmt::print(stderr, "fovea: interrupted at step {}; nothing was kept, as there was no --out\n",
@@ -110,14 +119,14 @@ int train(const TrainWords& words) {
 
 }  // namespace
 
-void add_train(CLI::App& app, int& exit_code) {
+void add_train(CLI::App& app, const Words& all, int& exit_code) {
   auto* verb = app.add_subcommand("train", "Learn from a file of examples, or from built-in data");
   auto words = std::make_shared<TrainWords>();
   add_task(*verb, words->task);
   verb->add_option("--out", words->out, "Folder to keep the model in");
   verb->add_flag("--resume", words->resume, "Go on with the run that is in --out, if there is one");
   verb->add_flag("--json", words->json, "Print the result as JSON");
-  words->config = std::make_unique<ConfigWords>(*verb);
+  words->config = std::make_unique<ConfigWords>(*verb, all);
   verb->callback([words, &exit_code] { exit_code = train(*words); });
 }
 

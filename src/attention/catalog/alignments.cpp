@@ -1,9 +1,12 @@
-#include "fovea/attention/align.h"
+#include "fovea/attention/align/drawn.h"
+#include "fovea/attention/align/entmax.h"
+#include "fovea/attention/align/local.h"
+#include "fovea/attention/align/softmax.h"
 #include "fovea/attention/catalog/entries.h"
 
 namespace fovea {
 
-using Options = MechanismOptions;
+using Options = AttentionOptions;
 
 std::vector<Entry> alignment_entries() {
   constexpr auto kind = Entry::Kind::alignment;
@@ -27,7 +30,7 @@ std::vector<Entry> alignment_entries() {
        .laws = set_laws,
        .alignment =
            [](Scope, const Options&) {
-             return hard_alignment(Alignment::Estimator::straight_through);
+             return hard_alignment(Estimator::straight_through);
            }},
       {.id = "A2",
        .name = "hard_reinforce",
@@ -38,7 +41,7 @@ std::vector<Entry> alignment_entries() {
        .options = {},
        .laws = set_laws,
        .alignment = [](Scope,
-                       const Options&) { return hard_alignment(Alignment::Estimator::reinforce); }},
+                       const Options&) { return hard_alignment(Estimator::reinforce); }},
       {.id = "A3",
        .name = "local_m",
        .kind = kind,
@@ -47,9 +50,10 @@ std::vector<Entry> alignment_entries() {
        .equation = "softmax over the keys t - D .. t + D",
        .options = {"reach"},
        .laws = place_laws,
-       .alignment = [](Scope, const Options&) { return softmax_alignment(); },
-       .pattern = [](const Options& o,
-                     const Tensor& at) { return around(at, static_cast<double>(o.reach)); }},
+       .alignment =
+           [](Scope, const Options& o) {
+             return local_m_alignment(static_cast<double>(o.reach));
+           }},
       {.id = "A3",
        .name = "local_p",
        .kind = kind,
@@ -61,7 +65,7 @@ std::vector<Entry> alignment_entries() {
        .laws = {Law::causal, Law::nothing_is_zero},
        .alignment =
            [](Scope s, const Options& o) {
-             return local_alignment(s, o.d_q, static_cast<double>(o.reach));
+             return local_p_alignment(s, o.d_q, static_cast<double>(o.reach));
            }},
       {.id = "A4",
        .name = "reinforced",

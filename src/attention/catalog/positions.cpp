@@ -11,7 +11,7 @@
 namespace fovea {
 namespace {
 
-using Options = MechanismOptions;
+using Options = AttentionOptions;
 
 // A table [T, d] added to queries and keys [B, T, H, d], for positions that models add to their
 // inputs.
@@ -43,11 +43,11 @@ std::vector<Entry> position_entries() {
        .title = "Learned",
        .paper = "Gehring et al. 2017",
        .equation = "x_p + W_p",
-       .options = {"longest"},
+       .options = {"longest_keys"},
        .laws = place_laws,
        .positions =
            [](Scope s, const Options& o) {
-             const LearnedPosition table(s, o.longest, o.d_k);
+             const LearnedPosition table(s, o.longest_keys, o.d_k);
              return Positions{.turn = [table](const Tensor& x, int64_t offset) {
                return with_rows(x, table(x.dim(1), offset));
              }};

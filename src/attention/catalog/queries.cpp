@@ -2,44 +2,51 @@
 #include "fovea/attention/multidim.h"
 #include "fovea/attention/multihead.h"
 #include "fovea/attention/query/multihop.h"
+#include "fovea/attention/score/map.h"
 #include "fovea/op/shape.h"
 
 namespace fovea {
 namespace {
 
-using Options = MechanismOptions;
+using Options = AttentionOptions;
 
 // [B, T, H, D] -> [B, T, H D]
 Tensor merged(const Tensor& x) { return reshape(x, {x.dim(0), x.dim(1), -1}); }
 
 Mechanism multi_head(Scope s, const Options& o) {
-  const MultiHead layer(s, o.heads * o.d_q, {.heads = o.heads});
+  // Null for the scaled product and for softmax: MultiHead then takes its fastest path.
+  const MultiHead layer(s, o.input_heads * o.d_q,
+                        {.heads = o.heads,
+                         .d_memory = o.input_heads * o.d_k,
+                         .score = o.score == "scaled" ? ScoreFactory() : score_factory(o),
+                         .align = o.align == "softmax" ? AlignmentFactory() : alignment_factory(o)});
   return [layer](const AttentionInputs& in) {
     MultiHead::Output out = layer({.x = merged(in.q),
                                    .memory = merged(in.k),
                                    .values = merged(in.v),
                                    .who = in.who,
                                    .bias = in.bias,
-                                   .random = in.random,
+                                   .offset = in.offset,
+                                   .lengths = in.lengths,
+                                   .places = in.places,
                                    .capture = in.capture});
     return AttentionOutput{reshape(out.y, in.q.shape()), out.weights, out.log_probability};
   };
 }
 
 Mechanism multi_hop(Scope s, const Options& o) {
-  const MultiHop layer(s, o.d_q, o.d_k, o.d_v, {.hops = o.hops});
+  const MultiHop layer(
+      s, o.d_q, o.d_k, o.d_v,
+      {.hops = o.hops, .score = score_factory(o), .align = alignment_factory(o)});
   return [layer](const AttentionInputs& in) { return layer(in).hops.back(); };
 }
 
 Mechanism multi_dimensional(Scope s, const Options& o) {
-  const MultiDimensional layer(s, o.d_q, o.d_k, o.d_v);
-  return [layer](const AttentionInputs& in) {
-    const bool asked = in.capture.what == Capture::What::rows;
-    auto out = layer({.q = in.q, .k = in.k, .v = in.v, .who = in.who, .capture = asked});
-    AttentionOutput result{.context = out.context, .weights = {}, .log_probability = {}};
-    result.weights.rows = out.weights;
-    return result;
-  };
+  const MultiDimensional layer(s, o.d_q, o.d_k, o.d_v,
+                               {.d_w = o.score_width,
+                                .act = score_map(o.act),
+                                .align = alignment_factory(o)(s / "align", o.d_q)});
+  return [layer](const AttentionInputs& in) { return layer(in); };
 }
 
 }  // namespace
@@ -47,6 +54,13 @@ Mechanism multi_dimensional(Scope s, const Options& o) {
 std::vector<Entry> query_entries() {
   constexpr auto kind = Entry::Kind::query;
   return {
+      {.id = "Q",
+       .name = "single",
+       .kind = kind,
+       .title = "One query, one attention",
+       .paper = "Brauwers, Frasincar 2023 (survey)",
+       .equation = "c = sum_j align(score(q, k))_j v_j",
+       .laws = set_laws},
       {.id = "Q1",
        .name = "multi_head",
        .kind = kind,
@@ -77,8 +91,10 @@ std::vector<Entry> query_entries() {
        .title = "Multi-dimensional: a weight for every feature",
        .paper = "Shen et al. 2018",
        .equation = "e_ij = W_d^T act(W_1 q_i + W_2 k_j + b), aligned feature by feature",
+       .options = {"score_width", "act"},
        .laws = set_laws,
-       .whole = multi_dimensional},
+       .whole = multi_dimensional,
+       .reads_score = false},
   };
 }
 

@@ -3,20 +3,13 @@
 #include "fovea/attention/score/dot.h"
 #include "fovea/attention/score/general.h"
 #include "fovea/attention/score/location.h"
+#include "fovea/attention/score/map.h"
 #include "fovea/attention/score/similarity.h"
 
 namespace fovea {
 namespace {
 
-using Options = MechanismOptions;
-
-ScoreMap act_of(const Options& o) {
-  const std::vector<std::string> names{"tanh", "sigmoid", "relu"};
-  if (o.act == names[0]) return ScoreMap::tanh;
-  if (o.act == names[1]) return ScoreMap::sigmoid;
-  check(o.act == names[2], unknown_name("activation", o.act, names));
-  return ScoreMap::relu;
-}
+using Options = AttentionOptions;
 
 }  // namespace
 
@@ -69,7 +62,7 @@ std::vector<Entry> score_entries() {
        .laws = set_laws,
        .score =
            [](Scope s, const Options& o) {
-             return activated_general_score(s, o.d_q, o.d_k, act_of(o));
+             return activated_general_score(s, o.d_q, o.d_k, score_map(o.act));
            }},
       {.id = "G6",
        .name = "additive",
@@ -77,11 +70,11 @@ std::vector<Entry> score_entries() {
        .title = "Additive (concat)",
        .paper = "Bahdanau, Cho, Bengio 2014",
        .equation = "e = w^T act(W_1 q + W_2 k + b)",
-       .options = {"width", "act"},
+       .options = {"score_width", "act"},
        .laws = set_laws,
        .score =
            [](Scope s, const Options& o) {
-             return additive_score(s, o.d_q, o.d_k, o.width, act_of(o));
+             return additive_score(s, o.d_q, o.d_k, o.score_width, score_map(o.act));
            }},
       {.id = "G7",
        .name = "cosine",
@@ -107,30 +100,42 @@ std::vector<Entry> score_entries() {
        .title = "Location",
        .paper = "Luong, Pham, Manning 2015",
        .equation = "e_j = (W q)_j",
-       .options = {"longest"},
+       .options = {"longest_keys"},
        .laws = {Law::rows_sum_to_one, Law::causal, Law::padding, Law::nothing_is_zero,
                 Law::steps_equal_whole},
-       .score = [](Scope s, const Options& o) { return location_score(s, o.d_q, o.longest); }},
+       .score = [](Scope s, const Options& o) { return location_score(s, o.d_q, o.longest_keys); }},
       {.id = "G9",
        .name = "kernel",
        .kind = kind,
        .title = "Kernel pooling",
        .paper = "Nadaraya 1964, Watson 1964",
        .equation = "e = -|(q - k) w|^2 / 2",
-       .options = {"h"},
+       .options = {"kernel_width"},
        .laws = set_laws,
-       .score = [](Scope s, const Options& o) { return kernel_score(s, o.d_k, 1 / o.h); }},
+       .score = [](Scope s, const Options& o) { return kernel_score(s, o.d_k, 1 / o.kernel_width); }},
+      {.id = "G9",
+       .name = "kernel_given",
+       .kind = kind,
+       .title = "Kernel pooling, its width given",
+       .paper = "Nadaraya 1964, Watson 1964",
+       .equation = "e = -|q - k|^2 / (2 h^2), nothing learned",
+       .options = {"kernel_width"},
+       .laws = set_laws,
+       .score =
+           [](Scope s, const Options& o) {
+             return kernel_score(s, o.d_k, 1 / o.kernel_width, /*learn_w=*/false);
+           }},
       {.id = "G10",
        .name = "self_attentive",
        .kind = kind,
        .title = "Self-attentive: no query",
        .paper = "Lin et al. 2017; Yang et al. 2016",
        .equation = "e = w^T act(W k + b)",
-       .options = {"width", "act"},
+       .options = {"score_width", "act"},
        .laws = set_laws,
        .score =
            [](Scope s, const Options& o) {
-             return self_attentive_score(s, o.d_k, o.width, act_of(o));
+             return self_attentive_score(s, o.d_k, o.score_width, score_map(o.act));
            }},
   };
 }

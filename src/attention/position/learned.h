@@ -9,7 +9,7 @@
 namespace fovea {
 
 struct LearnedPosition {
-  const Tensor& weight;  // [longest, d]
+  Parameter weight;  // [longest, d]
 
   LearnedPosition(Scope s, int64_t longest, int64_t d, const Init& init = init::normal(0.02))
       : weight(s.param("weight", {longest, d}, init)) {}

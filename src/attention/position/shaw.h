@@ -10,7 +10,7 @@
 namespace fovea {
 
 struct ShawPosition {
-  const Tensor& keys;  // a: [2 reach + 1, d], distances -reach to reach, shared by all heads
+  Parameter keys;  // a: [2 reach + 1, d], distances -reach to reach, shared by all heads
 
   ShawPosition(Scope s, int64_t d, int64_t reach);
 

@@ -20,7 +20,7 @@ struct T5Options {
 int64_t t5_bucket(int64_t distance, const T5Options& options = {});
 
 struct T5Position {
-  const Tensor& weight;  // [buckets, heads]
+  Parameter weight;  // [buckets, heads]
   T5Options options;
 
   T5Position(Scope s, int64_t heads, const T5Options& options = {});

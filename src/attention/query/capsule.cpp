@@ -11,7 +11,8 @@ namespace fovea {
 Capsules::Capsules(Scope s, int64_t classes, int64_t d_k, int64_t d_v, const AlignmentFactory& make)
     : query(s.param("query", {classes, d_k}, init::xavier_uniform())),
       weight(s.param("weight", {classes, d_v}, init::xavier_uniform())),
-      bias(s.param("bias", {classes}, init::zeros())) {
+      bias(s.param("bias", {classes}, init::zeros())),
+      name(s.path()) {
   if (make) align = make(s / "align", d_k);
 }
 
@@ -29,9 +30,9 @@ Capsules::Output Capsules::operator()(const Inputs& in) const {
                                     .k = k,
                                     .v = v,
                                     .who = in.who,
-                                    .random = in.random,
+                                    .lengths = in.lengths,
                                     .capture = in.capture,
-                                    .name = "capsules"},
+                                    .name = name},
                                    dot_score(), align);
   Output out;
   out.representation = reshape(o.context, {B, C, d_v});

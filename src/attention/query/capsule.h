@@ -19,7 +19,7 @@ struct Capsules {
     Tensor k;    // [B, T, d_k]
     Tensor v{};  // [B, T, d_v]; empty: k
     Pattern who{};
-    Random* random = nullptr;  // for alignments that draw
+    Tensor lengths{};  // as in AttentionInputs
     Capture capture{};
   };
   struct Output {
@@ -31,10 +31,11 @@ struct Capsules {
   };
   Output operator()(const Inputs& in) const;
 
-  const Tensor& query;   // q [C, d_k]
-  const Tensor& weight;  // w [C, d_v]
-  const Tensor& bias;    // b [C]
+  Parameter query;   // q [C, d_k]
+  Parameter weight;  // w [C, d_v]
+  Parameter bias;    // b [C]
   Alignment align;
+  std::string name;  // its path: what a Recorder calls its map
 };
 
 // The mean over the batch of the joint loss for these classes (int32 [B]); `share` weighs the

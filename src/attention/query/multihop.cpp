@@ -20,7 +20,7 @@ MultiHop::MultiHop(Scope s, int64_t d_q, int64_t d_k, int64_t d_v, const MultiHo
     const Scope at = o.shared ? s : s / i;
     Hop part{.score = o.score ? o.score(at / "score", d_asked, d_k)
                               : general_score(at / "score", d_asked, d_k),
-             .align = o.align ? o.align(at / "align", d_asked) : softmax_alignment(),
+             .align = o.align ? o.align(at / "align", d_asked) : Alignment(),
              .from_query = {},
              .from_context = {}};
     if (o.next != Next::add)
@@ -44,7 +44,9 @@ Tensor MultiHop::next(const Hop& part, const State& state) const {
 
 MultiHop::State MultiHop::start(const AttentionInputs& in) const {
   State state{in.q, {}};
-  if (options.beside) state.context = mean_of_values(in.k, in.v, in.who, in.q.dim(1), in.q.dim(2));
+  if (options.beside) {
+    state.context = mean_of_values(in.k, in.v, in.who, in.q.dim(1), in.q.dim(2));
+  }
   return state;
 }
 

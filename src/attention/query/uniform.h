@@ -9,7 +9,7 @@ namespace fovea {
 inline Tensor mean_of_values(const Tensor& k, const Tensor& v, const Pattern& who, int64_t Tq,
                              int64_t H) {
   const Tensor nothing = Tensor::zeros({k.dim(0), Tq, H, k.dim(3)}, k.dtype());
-  return attend({.q = nothing, .k = k, .v = v, .who = who}, dot_score()).context;
+  return attend_unrecorded({.q = nothing, .k = k, .v = v, .who = who}, dot_score()).context;
 }
 
 }  // namespace fovea

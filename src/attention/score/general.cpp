@@ -17,9 +17,9 @@ Score biased_general_score(Scope s, int64_t d_q, int64_t d_k) {
 
 Score activated_general_score(Scope s, int64_t d_q, int64_t d_k, ScoreMap act) {
   const Linear W(s, d_q, d_k, {.bias = false});
-  const Tensor& b = s.param("bias", {1, 1, 1, 1}, init::zeros());
+  const Parameter b = s.param("bias", {1, 1, 1, 1}, init::zeros());
   // [W q, b] . [k, 1] = k^T W q + b
-  return [W, &b, act](const Tensor& q, const Tensor& k) {
+  return [W, b, act](const Tensor& q, const Tensor& k) {
     return ScoreForm{extended(W(q), b), extended(k, one_like(k)), 1, act};
   };
 }

@@ -6,9 +6,9 @@
 namespace fovea {
 
 Score location_score(Scope s, int64_t d_q, int64_t longest) {
-  const Tensor& W = s.param("weight", {longest, d_q}, init::xavier_uniform());
+  const Parameter W = s.param("weight", {longest, d_q}, init::xavier_uniform());
   // (W q)_j is the product of q with row j: the rows of W take the place of the keys.
-  return [&W, longest](const Tensor& q, const Tensor& k) {
+  return [W, longest](const Tensor& q, const Tensor& k) {
     check(k.dim(1) <= longest, "location score: made for at most ", longest, " keys, got ",
           k.dim(1));
     const Tensor rows = reshape(slice(W, 0, 0, k.dim(1)), {1, k.dim(1), 1, -1});

@@ -6,5 +6,7 @@
 namespace fovea {
 
 Tensor apply(ScoreMap map, const Tensor& s);
+// tanh, sigmoid, relu or leaky_relu; another name is an Error that suggests the nearest.
+ScoreMap score_map(const std::string& name);
 
 }  // namespace fovea

@@ -23,8 +23,8 @@ Score cosine_score(Scope s, double beta, bool learn_beta) {
   if (!learn_beta) {
     return [beta](const Tensor& q, const Tensor& k) { return ScoreForm{unit(q), unit(k), beta}; };
   }
-  const Tensor& b = s.param("beta", {1}, init::constant(beta));
-  return [&b](const Tensor& q, const Tensor& k) { return ScoreForm{unit(q) * b, unit(k)}; };
+  const Parameter b = s.param("beta", {1}, init::constant(beta));
+  return [b](const Tensor& q, const Tensor& k) { return ScoreForm{unit(q) * b, unit(k)}; };
 }
 
 Score euclidean_score() {
@@ -35,8 +35,8 @@ Score kernel_score(Scope s, int64_t d, double w, bool learn_w) {
   if (!learn_w) {
     return [w](const Tensor& q, const Tensor& k) { return half_squared_distance(q * w, k * w); };
   }
-  const Tensor& scale = s.param("w", {d}, init::constant(w));
-  return [&scale](const Tensor& q, const Tensor& k) {
+  const Parameter scale = s.param("w", {d}, init::constant(w));
+  return [scale](const Tensor& q, const Tensor& k) {
     return half_squared_distance(q * scale, k * scale);
   };
 }

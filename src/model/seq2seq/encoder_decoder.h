@@ -1,0 +1,33 @@
+// Recurrent encoder-decoder over text: Cho et al. 2014; Sutskever, Vinyals, Le 2014; with attention
+// Bahdanau, Cho, Bengio 2014. Without attention one summary c of the source is all that the decoder
+// sees:
+//   c = h_T,   c = tanh(W h_T),   c = tanh(W mean(h_1 .. h_T))
+#pragma once
+
+#include "fovea/model/seq2seq/recurrent_decoder.h"
+
+namespace fovea {
+
+struct EncoderDecoderOptions : RecurrentDecoderOptions {
+  std::string summary = "last";  // without attention: last, activated, mean
+};
+const Fields<EncoderDecoderOptions>& encoder_decoder_fields();
+
+class EncoderDecoder : public Translator {
+ public:
+  EncoderDecoder(Scope s, const ModelSizes& sizes, const EncoderDecoderOptions& options,
+                 const AttentionOptions& attention);
+
+  Memory encode(const ModelInputs& in) const override;
+  const Decoder& decoder() const override { return decoder_; }
+  Parameter output_bias() const override { return decoder_.output_bias(); }
+
+ private:
+  EncoderDecoderOptions options_;
+  bool attends_;
+  RecurrentEncoder encoder_;
+  std::optional<Linear> summarise_;
+  RecurrentDecoder decoder_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,49 @@
+// Every model, in one table: what it takes, what it gives, which options it reads, how it is made.
+// Tasks serve every row that fits, by name; the command line, the page of models and the tests read
+// the same rows.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/base/fields.h"
+#include "fovea/model/model.h"
+#include "fovea/nn/scope.h"
+
+namespace fovea {
+
+struct ModelEntry {
+  std::string name;  // one row for each name, taken and given thing
+  Takes takes;
+  Gives gives;
+  std::string title, paper, equation;
+  // What suits it where the task's own defaults do not.
+  Settings defaults{};
+  // The options it reads, given what has been chosen so far.
+  std::function<std::vector<FieldInfo>(const Settings&)> options;
+  std::function<std::unique_ptr<const Model>(Scope, const ModelSizes&, const Settings&)> make;
+};
+
+const std::vector<ModelEntry>& models();
+// Rows that take and give this.
+std::vector<const ModelEntry*> models_for(Takes takes, Gives gives);
+// An unknown name is an Error that suggests the nearest of those that fit.
+const ModelEntry& find_model(std::string_view name, Takes takes, Gives gives);
+// A row from outside the library: from then on every task that it fits serves it.
+void add_model(ModelEntry entry);
+
+// The row's model as what the task needs it to be.
+template <class Kind>
+std::unique_ptr<const Kind> make_model(const ModelEntry& entry, Scope s, const ModelSizes& sizes,
+                                       const Settings& settings) {
+  std::unique_ptr<const Model> made = entry.make(s, sizes, settings);
+  const auto* model = dynamic_cast<const Kind*>(made.get());
+  check(model != nullptr, "model '", entry.name, "': its row says that it gives ",
+        name_of(entry.gives), ", but that is not what was made");
+  made.release();
+  return std::unique_ptr<const Kind>(model);
+}
+
+}  // namespace fovea

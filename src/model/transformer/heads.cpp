@@ -1,0 +1,55 @@
+#include "fovea/model/transformer/heads.h"
+
+#include "fovea/op/dropout.h"
+
+namespace fovea {
+
+using Kind = TransformerBlock::Kind;
+
+TransformerTagger::TransformerTagger(Scope s, const ModelSizes& sizes,
+                                     const TransformerOptions& options,
+                                     const SpellingOptions& spelling)
+    : encoder_(s / "encoder", sizes.vocabulary, options, Kind::encoder),
+      output_(s / "output", options.width, sizes.labels) {
+  if (spelling.letters == 0) return;
+  spelling_.emplace(s, sizes.alphabet, spelling.letters);
+  spelled_.emplace(s / "spelled", spelling.letters, options.width);
+}
+
+Scorer::Output TransformerTagger::operator()(const ModelInputs& in) const {
+  const Tensor more = spelling_ ? (*spelled_)((*spelling_)(in.letters)) : Tensor();
+  const Tensor states = encoder_(in.text, more);
+  return {output_(dropout(states, encoder_.options.dropout))};
+}
+
+TransformerClassifier::TransformerClassifier(Scope s, const ModelSizes& sizes,
+                                             const TransformerOptions& options, std::string summary)
+    : summary_(std::move(summary)),
+      encoder_(s / "encoder", sizes.vocabulary, options, Kind::encoder),
+      output_(s / "output", options.width, sizes.labels) {}
+
+Scorer::Output TransformerClassifier::operator()(const ModelInputs& in) const {
+  const Tensor rows = encoder_(in.text);
+  const Tensor pooled = summary_ == "mean"
+                            ? mean_rows(rows, in.text)
+                            : embedding(rows, slice(in.text.offsets, 0, 0, in.text.count()));
+  return {output_(dropout(pooled, encoder_.options.dropout))};
+}
+
+MaskedLanguageModel::MaskedLanguageModel(Scope s, const ModelSizes& sizes,
+                                         const TransformerOptions& options)
+    : encoder_(s / "encoder", sizes.vocabulary, options, Kind::encoder),
+      dense_(s / "dense", options.width, options.width),
+      norm_(s / "norm", options.width),
+      output_weight_(options.tied ? encoder_.embedding.weight
+                                  : s.param("output/weight", encoder_.embedding.weight.shape(),
+                                            init::xavier_uniform())),
+      output_bias_(s.param("output/bias", {sizes.vocabulary}, init::zeros())) {}
+
+Scorer::Output MaskedLanguageModel::operator()(const ModelInputs& in) const {
+  const Tensor states = encoder_(in.text);
+  const Tensor asked = in.rows.empty() ? states : embedding(states, in.rows);
+  return {linear(norm_(gelu(dense_(asked))), output_weight_, output_bias_)};
+}
+
+}  // namespace fovea

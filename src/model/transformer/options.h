@@ -1,0 +1,53 @@
+// What a Transformer can be told.
+#pragma once
+
+#include <string>
+
+#include "fovea/model/named_attention.h"
+#include "fovea/model/recurrent/encoder.h"
+
+namespace fovea {
+
+struct TransformerOptions {
+  int64_t layers = 4;     // of the encoder, and as many of the decoder
+  int64_t width = 256;    // features of a token
+  int64_t heads = 4;      //
+  int64_t hidden = 0;     // of the feed-forward; 0: 4 width
+  int64_t key_heads = 0;  // that heads share in equal groups; 0: one for each head
+  std::string norm = "pre";  // pre: before each part, and one at the end; post: behind each, as in
+                             // the paper
+  std::string activation = "gelu";      // relu, gelu, gelu_tanh
+  double dropout = 0.1;            // of embeddings, hidden layers and what joins the residual
+  double attention_dropout = 0.1;  // of the weights
+  std::string position = "sinusoidal";  // of the catalogue, or none
+  int64_t longest = 1024;                 // learned positions: how many there are
+  AttentionOptions attention = scaled();  // score and alignment of every head
+  bool tied = true;                       // the output layer shares the (decoder's) embedding
+  bool shared = false;                    // translation: source and target share one embedding
+  bool scale_embedding = true;  // embeddings N(0, 1/width) times sqrt(width); else N(0, 0.02^2)
+  bool recompute = false;       // a block's activations are computed again in the backward pass
+
+  bool pre_norm() const { return norm == "pre"; }
+  static AttentionOptions scaled() {
+    AttentionOptions o;
+    o.score = "scaled";
+    return o;
+  }
+};
+// All but tied and shared, which are listed where a model has them.
+const Fields<TransformerOptions>& transformer_fields();
+const Fields<TransformerOptions>& tied_fields();
+const Fields<TransformerOptions>& shared_fields();
+
+// Label and classify can start from the encoder of a masked language model.
+struct InitOptions {
+  std::string init;  // its folder
+};
+const Fields<InitOptions>& init_fields();
+
+// What the settings say to a Transformer, its attention included. Attention of a Transformer is
+// always in heads: `query` is not read.
+TransformerOptions transformer_options(const Settings& settings);
+std::vector<FieldInfo> transformer_option_list(const Settings& settings);
+
+}  // namespace fovea
