@@ -1,6 +1,11 @@
 // Everything a program that uses Fovea needs, in one include.
 #pragma once
 
+#include "fovea/attention/align/drawn.h"
+#include "fovea/attention/align/entmax.h"
+#include "fovea/attention/align/given.h"
+#include "fovea/attention/align/local.h"
+#include "fovea/attention/align/softmax.h"
 #include "fovea/attention/catalog.h"
 #include "fovea/attention/engine.h"
 #include "fovea/attention/multihead.h"
@@ -17,6 +22,7 @@
 #include "fovea/nn/feedforward.h"
 #include "fovea/nn/linear.h"
 #include "fovea/nn/norm.h"
+#include "fovea/nn/parameter_file.h"
 #include "fovea/nn/recurrent.h"
 #include "fovea/nn/scope.h"
 #include "fovea/op/dropout.h"
@@ -25,6 +31,7 @@
 #include "fovea/op/linear.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/norm.h"
+#include "fovea/op/parameter.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"

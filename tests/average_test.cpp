@@ -232,10 +232,9 @@ TEST(Average, OfOneIsPlainAndOfFewerIsRefused) {
 TEST(Average, TheProgramTakesIt) {
   EXPECT_NE(run(program + " train label --help").out.find("--average"), std::string::npos);
   const ScratchFolder s;
-  const std::string words =
-      program +
-      " train label --data builtin:tags --examples 100 --embed 8 --width 12"
-      " --validate-every 3 --set keep_best=false --steps 12 ";
+  const std::string words = program +
+                            " train label --data builtin:tags --examples 100 --embed 8 --width 12"
+                            " --validate-every 3 --set keep_best=false --steps 12 ";
   ASSERT_EQ(run(words + "--out " + s.path() + "/plain").exit, 0);
   ASSERT_EQ(run(words + "--average 3 --out " + s.path() + "/mean").exit, 0);
   const Safetensors state = Safetensors::open(s.path() + "/mean/state.safetensors"),

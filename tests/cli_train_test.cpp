@@ -84,8 +84,7 @@ TEST(Train, EveryTaskLearnsIsMeasuredAnswersAndShows) {
 
 TEST(Train, AnEncoderStartsAnother) {
   const ScratchFolder s;
-  const std::string same =
-      " --heads 2 --layers 1 --model transformer --width 12 --steps 6 --out ";
+  const std::string same = " --heads 2 --layers 1 --model transformer --width 12 --steps 6 --out ";
   ASSERT_EQ(
       run(program + " train mlm --data builtin:tags --examples 100" + same + s.path() + "/mlm")
           .exit,
@@ -284,8 +283,10 @@ TEST(Attend, DrawsEveryKindOfPicture) {
 TEST(Compare, RunsEveryChoiceAndGoesOnWhereItWas) {
   const ScratchFolder scratch;
   const std::string folder = scratch.path() + "/compared";
-  const std::string words = " compare translate --data builtin:reverse --examples 150"
-                            " --embed 8 --width 12 --steps 15 --maps 2 --seeds 2 --out " + folder;
+  const std::string words =
+      " compare translate --data builtin:reverse --examples 150"
+      " --embed 8 --width 12 --steps 15 --maps 2 --seeds 2 --out " +
+      folder;
   const Ended first = run(program + words + " --vary score=none,dot");
   ASSERT_EQ(first.exit, 0) << first.out;
   for (const char* part : {"score=none", "score=dot", "best", "Report: "}) {
@@ -306,8 +307,10 @@ TEST(Compare, RunsEveryChoiceAndGoesOnWhereItWas) {
 TEST(Compare, SaysWhatFailed) {
   const ScratchFolder scratch;
   const Ended ended =
-      run(program + " compare translate --data builtin:reverse --examples 60"
-          " --embed 8 --width 12 --steps 3 --longest-keys 2 --vary score=dot,location --out " + scratch.path() + "/c");
+      run(program +
+          " compare translate --data builtin:reverse --examples 60"
+          " --embed 8 --width 12 --steps 3 --longest-keys 2 --vary score=dot,location --out " +
+          scratch.path() + "/c");
   EXPECT_EQ(ended.exit, 1);
   EXPECT_NE(ended.out.find("failed: location score: made for at most 2 keys"), std::string::npos)
       << ended.out;

@@ -63,13 +63,9 @@ TEST(Dropped, EqualsTheSingleSteps) {
       const Tensor x = parameter(random_tensor(shape, 1).to(dtype)),
                    y = parameter(random_tensor(shape, 2).to(dtype));
       const Tensor mask = mask_of(shape, dtype, 5);
-      expect_all_close(results(
-                           [](const Tensors& in) {
-                             return add_dropped(in[0], in[1], p);
-                           },
-                           {x, y}),
-                       results([&](const Tensors& in) { return in[0] + mask * in[1]; }, {x, y}),
-                       tolerance);
+      expect_all_close(
+          results([](const Tensors& in) { return add_dropped(in[0], in[1], p); }, {x, y}),
+          results([&](const Tensors& in) { return in[0] + mask * in[1]; }, {x, y}), tolerance);
     }
   }
 }

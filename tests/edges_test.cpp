@@ -158,9 +158,8 @@ TEST(Pattern, FirstKeysKeepsWhatWasSaidBefore) {
 }
 
 TEST(Given, WorksInMultiHeadAndTheRecorder) {
-  const MultiHeadOptions options{.heads = 2, .align = [](Scope, int64_t) {
-                                   return row_alignment("top_k", TopK{2});
-                                 }};
+  const MultiHeadOptions options{
+      .heads = 2, .align = [](Scope, int64_t) { return row_alignment("top_k", TopK{2}); }};
   Parameters table(1);
   const MultiHead layer(table, 8, options);
   Recorder recorder;

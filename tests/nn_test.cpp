@@ -81,8 +81,8 @@ TEST(Layers, TiedEmbeddingGathersBothUses) {
   Parameters table(1, Dtype::f64);
   const Embedding e(table, 6, 3);
   const Tensor ids = Tensor::ids({2, 2}, {0, 5, 5, 1});
-  const double error = gradient_error(
-      [&](const std::vector<Tensor>&) { return e.scores(e(ids)); }, {}, table);
+  const double error =
+      gradient_error([&](const std::vector<Tensor>&) { return e.scores(e(ids)); }, {}, table);
   EXPECT_LT(error, 1e-5);
 }
 

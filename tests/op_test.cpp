@@ -192,11 +192,7 @@ std::vector<Case> cases() {
        {any({3, 2}, 1), some_targets}},
       {"pick", [](auto& x) { return pick(x[0], x[1]); }, {any({2, 5, 7}, 1), ids}},
       {"where", [](auto& x) { return where(x[1], x[0], -3); }, {any({3, 4}, 1), mask}},
-      {"dropout",
-       [](auto& x) {
-         return dropout(x[0], 0.4);
-       },
-       {any({5, 9}, 1)}},
+      {"dropout", [](auto& x) { return dropout(x[0], 0.4); }, {any({5, 9}, 1)}},
   };
   return list;
 }

@@ -326,8 +326,7 @@ TEST(MultiDimensional, HoldsOneBlockOfQueriesAtATime) {
 TEST(MultiDimensional, RefusesWhatDoesNotFit) {
   Parameters table;
   const Scope s = table;
-  EXPECT_THROW(MultiDimensional(s / "a", 2, 2, 2,
-                                {.align = hard_alignment(Estimator::reinforce)}),
+  EXPECT_THROW(MultiDimensional(s / "a", 2, 2, 2, {.align = hard_alignment(Estimator::reinforce)}),
                Error);
   const MultiDimensional m(s / "b", 2, 3, 4);
   const Tensor q = Tensor::zeros({1, 2, 2, 2}), k = Tensor::zeros({1, 5, 1, 3}),

@@ -29,12 +29,7 @@ RecurrentModelOptions small(const std::string& cell, bool bidirectional = true,
 
 AttentionOptions choice(const std::string& score, const std::string& align = "softmax",
                         const std::string& query = "single") {
-  return {.score = score,
-          .align = align,
-          .query = query,
-          .heads = 2,
-          .score_width = 3,
-          .reach = 2};
+  return {.score = score, .align = align, .query = query, .heads = 2, .score_width = 3, .reach = 2};
 }
 
 constexpr ModelSizes words{.vocabulary = source_words, .target_vocabulary = target_words};
@@ -176,8 +171,7 @@ TEST(Tagger, GradientsWithAndWithoutAttention) {
   const Tensor letters = random_ids({words.rows(), letters_of_word}, 3, 5);
   for (const char* score : {"none", "scaled"}) {
     Parameters table(8, Dtype::f64);
-    const RecurrentTagger model(table,
-                                {.vocabulary = source_words, .alphabet = 5, .labels = 3},
+    const RecurrentTagger model(table, {.vocabulary = source_words, .alphabet = 5, .labels = 3},
                                 small("gru"), choice(score), {.letters = 2});
     const ModelInputs in{.text = words, .letters = letters};
     EXPECT_LT(parameters_error(table, [&] { return model(in).scores; }), 1e-5);
@@ -204,8 +198,10 @@ TEST(Classifier, GradientsOfCapsules) {
   const CapsuleClassifier model(table, {.vocabulary = source_words, .labels = 3}, small("gru"),
                                 choice("dot", "entmax"));
   EXPECT_LT(parameters_error(table, [&] { return model(in).scores; }), 1e-5);
-  EXPECT_LT(parameters_error(
-                table, [&] { return model.loss(in, Tensor::ids({3}, {2, 0, 1}), 0); }),
+  EXPECT_LT(parameters_error(table,
+                             [&] {
+                               return model.loss(in, Tensor::ids({3}, {2, 0, 1}), 0);
+                             }),
             1e-5);
 }
 

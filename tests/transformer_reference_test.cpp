@@ -60,14 +60,14 @@ TEST(Reference, SortingModelGivesTheLogitsAndMapsOfPyTorch) {
   if (weights.empty() || said.empty()) GTEST_SKIP() << "the sorting model is not here";
   Parameters table;
   const TransformerLanguageModel model(table, {.vocabulary = 3},
-                            {.layers = 3,
-                             .width = 48,
-                             .heads = 3,
-                             .activation = "gelu_tanh",
-                             .position = "learned",
-                             .longest = 11,
-                             .tied = false,
-                             .scale_embedding = false});
+                                       {.layers = 3,
+                                        .width = 48,
+                                        .heads = 3,
+                                        .activation = "gelu_tanh",
+                                        .position = "learned",
+                                        .longest = 11,
+                                        .tied = false,
+                                        .scale_embedding = false});
   EXPECT_EQ(table.count(), 85728);
   read_gpt2(weights, 3, table);
   const auto reference = nlohmann::json::parse(std::ifstream(said));
@@ -197,8 +197,8 @@ TEST(Reference, TransliterationModelGivesTheLogitsAndAnswersOfPyTorch) {
   const Sequences source = sequences_of(sources);  // of different lengths, so with padding
   const auto B = static_cast<int64_t>(sources.size());
   const Memory memory = model.encode({.text = source});
-  expect_close(biased.teach(memory, sequences_of(begins)).scores,
-               Tensor::of({B, 43}, logits), 1e-5);
+  expect_close(biased.teach(memory, sequences_of(begins)).scores, Tensor::of({B, 43}, logits),
+               1e-5);
   const auto answers = beam_search(biased, memory, {.beam = 1, .begin = 1, .end = 2});
   for (int64_t b = 0; b < B; ++b) {
     EXPECT_EQ(answers[b][0].ids, std::vector<int32_t>(wanted[b].begin() + 1, wanted[b].end() - 1));

@@ -1,14 +1,13 @@
 // The Transformer family: against PyTorch's layers, against numeric gradients, step by step, with
 // and without padding, recomputed.
-#include "fovea/model/transformer/heads.h"
-#include "fovea/model/transformer/language_model.h"
-#include "fovea/model/transformer/translator.h"
-
 #include <gtest/gtest.h>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/parallel.h"
 #include "fovea/model/seq2seq/beam_search.h"
+#include "fovea/model/transformer/heads.h"
+#include "fovea/model/transformer/language_model.h"
+#include "fovea/model/transformer/translator.h"
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"
 #include "support/golden.h"
@@ -59,7 +58,8 @@ void hold_attention(Golden& golden, const Parameters& table, const std::string& 
                     const Tensors& x, size_t at) {
   for (const char* kind : {"weight", "bias"}) {
     std::vector<Parameter> packed;
-    for (const char* part : {"query/", "key/", "value/"}) packed.push_back(table[path + part + kind]);
+    for (const char* part : {"query/", "key/", "value/"})
+      packed.push_back(table[path + part + kind]);
     golden.hold(at, x[at], packed);
     golden.hold(at + 2, x[at + 2], {table[path + "out/" + kind]});
     ++at;
@@ -106,9 +106,7 @@ TEST(Torch, TransformerLayersAgreeForwardAndBackward) {
       const RowLayout layout(s);
       Memory memory;
       if (cross) {
-        memory = {.states = x[1],
-                  .lengths = x[lengths + 1],
-                  .who = fovea::lengths(x[lengths + 1])};
+        memory = {.states = x[1], .lengths = x[lengths + 1], .who = fovea::lengths(x[lengths + 1])};
       }
       return layout.pad(block(layout.strip(x[0]), layout, memory));
     });
@@ -147,7 +145,8 @@ TEST(Transformer, StepsEqualTheWholeAnswer) {
   for (const std::string& position : every_position) {
     SCOPED_TRACE(position);
     Parameters table(2);
-    const TransformerTranslator model(table, {.vocabulary = 11, .target_vocabulary = 11}, tiny(position));
+    const TransformerTranslator model(table, {.vocabulary = 11, .target_vocabulary = 11},
+                                      tiny(position));
     const Tensor whole = model.teach({.text = source}, target).scores;
     // Two answers to each source side by side: the second is the first, but for what select() does.
     const auto decoding = model.decoder().start(model.encode({.text = source}), 2);
@@ -222,7 +221,8 @@ TEST(Transformer, EachSequenceIsWhatItIsAlone) {
   for (const std::string& position : every_position) {
     SCOPED_TRACE(position);
     Parameters table(2), other(2), third(2), fourth(2);
-    const TransformerTranslator translator(table, {.vocabulary = 11, .target_vocabulary = 11}, tiny(position));
+    const TransformerTranslator translator(table, {.vocabulary = 11, .target_vocabulary = 11},
+                                           tiny(position));
     const ModelSizes sizes{.vocabulary = 11, .labels = 3};
     const TransformerTagger tagger(other, sizes, tiny(position), {.letters = 0});
     const TransformerClassifier mean(third, sizes, tiny(position)),
@@ -307,7 +307,8 @@ TEST(Transformer, BeamSearchFindsWhatStepsSay) {
       so_far[0].push_back(id);
     }
   }
-  const auto answers = beam_search(model.decoder(), model.encode({.text = source}), {.beam = 4, .nbest = 2});
+  const auto answers =
+      beam_search(model.decoder(), model.encode({.text = source}), {.beam = 4, .nbest = 2});
   for (int64_t b = 0; b < 3; ++b) {
     ASSERT_EQ(answers[b].size(), 2U);
     EXPECT_GE(answers[b][0].score, answers[b][1].score);
@@ -356,7 +357,8 @@ TEST(Transformer, SharedAndTiedEmbeddingsAreOneParameter) {
   const TransformerTranslator model(table, {.vocabulary = 11, .target_vocabulary = 11}, o);
   EXPECT_FALSE(table.has("decoder/embedding/weight"));
   EXPECT_FALSE(table.has("output/weight"));
-  EXPECT_THROW(TransformerTranslator(untied, {.vocabulary = 11, .target_vocabulary = 12}, o), Error);
+  EXPECT_THROW(TransformerTranslator(untied, {.vocabulary = 11, .target_vocabulary = 12}, o),
+               Error);
   Parameters apart;
   o.shared = o.tied = false;
   const TransformerTranslator other(apart, {.vocabulary = 11, .target_vocabulary = 12}, o);

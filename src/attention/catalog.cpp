@@ -54,8 +54,8 @@ Mechanism make_mechanism(const Entry& entry, Scope s, AttentionOptions o) {
   o.score = entry.kind == Entry::Kind::score ? entry.name : "scaled";
   o.align = entry.kind == Entry::Kind::alignment ? entry.name : "softmax";
   if (entry.whole) return entry.whole(s, o);
-  check(entry.score || entry.alignment || entry.positions || entry.name == "single",
-        "catalogue: '", entry.name, "' is not a mechanism of queries, keys and values");
+  check(entry.score || entry.alignment || entry.positions || entry.name == "single", "catalogue: '",
+        entry.name, "' is not a mechanism of queries, keys and values");
   const Mechanism attention = make_attention(s, o);
   const Positions positions = entry.positions ? entry.positions(s / "position", o) : Positions();
   return [attention, positions](AttentionInputs in) {

@@ -79,7 +79,8 @@ std::vector<std::string> options_read(const AttentionOptions& options);
 
 const std::vector<Entry>& catalog();
 // An entry from outside the library: from then on it has a name wherever the others have. To be
-// called before the catalogue is used by other threads; a name of that kind that exists is an Error.
+// called before the catalogue is used by other threads; a name of that kind that exists is an
+// Error.
 void add_to_catalog(Entry entry);
 // Words may be joined with - or _. Unknown names are an error that suggests the nearest.
 const Entry& find_entry(Entry::Kind kind, std::string_view name);

@@ -22,8 +22,8 @@ struct Capture {
                     // answers that are made of them (pointers, coverage, supervised alignment)
   };
   What what = What::nothing;
-  std::vector<int32_t> queries{};  // rows: which; empty is all
-  int64_t top = 8;                 // summary: heaviest keys a query, 0 to 32
+  std::vector<int32_t> queries{};        // rows: which; empty is all
+  int64_t top = 8;                       // summary: heaviest keys a query, 0 to 32
   int64_t map_rows = 64, map_cols = 64;  // summary: at least 1
 };
 
@@ -79,7 +79,7 @@ struct ScoreForm {
   Tensor q, k;  // [B, T, H or Hk, D], equally wide
   double scale = 1;
   ScoreMap map = ScoreMap::none;
-  Tensor w{};  // [D]: an additive score; map is then its act
+  Tensor w{};     // [D]: an additive score; map is then its act
   Tensor more{};  // added to the scores, as a bias is: whatever a score has that is no such form
 };
 using Score = std::function<ScoreForm(const Tensor& q, const Tensor& k)>;

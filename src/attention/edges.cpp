@@ -163,7 +163,8 @@ Tensor rows_of_edges(const PreparedAttention& c, const Tensor& weights) {
   const auto queries = asked_queries(c);
   const auto count = static_cast<int64_t>(queries.size());
   std::vector<int64_t> place(static_cast<size_t>(c.e.Tq), -1);
-  for (int64_t r = 0; r < count; ++r) place[static_cast<size_t>(queries[static_cast<size_t>(r)])] = r;
+  for (int64_t r = 0; r < count; ++r)
+    place[static_cast<size_t>(queries[static_cast<size_t>(r)])] = r;
   Tensor rows = Tensor::zeros({c.e.B, c.e.H, count, c.e.Tk});
   auto to = rows.write();
   each_row(c, weights, [&](int64_t b, int64_t h, int64_t i, auto keys, auto a) {
@@ -234,22 +235,20 @@ AttentionOutput attend_edges(const PreparedAttention& c) {
     to_weights = SavedEdges::of_edges<float>(weights.write().data(), weights.shape());
   }
   kernel::attention_edges_forward(saved.view(), heads_of(context), to_weights);
-  out.context = record("attention_edges", {saved.q, saved.k, saved.v, saved.bias, saved.w}, context,
-                       [saved](const Tensor& dy, InputGradients& dx) {
-                         saved.backward(heads_of(dy), {}, dx);
-                       });
+  out.context = record(
+      "attention_edges", {saved.q, saved.k, saved.v, saved.bias, saved.w}, context,
+      [saved](const Tensor& dy, InputGradients& dx) { saved.backward(heads_of(dy), {}, dx); });
   if (weights.empty()) return out;
   if (c.wants(Capture::What::rows)) out.weights.rows = rows_of_edges(c, weights);
   if (c.wants(Capture::What::summary)) summarise_edges(c, weights, out.weights);
   out.weights.edges = edge_list(c);
   out.weights.edge_weights = weights;
   if (!c.wants(Capture::What::with_gradient)) return out;
-  out.weights.edge_weights =
-      record("edge_weights", {saved.q, saved.k, saved.v, saved.bias, saved.w}, weights,
-             [saved](const Tensor& da, InputGradients& dx) {
-               saved.backward({}, SavedEdges::of_edges<const float>(da.read().data(), da.shape()),
-                              dx);
-             });
+  out.weights.edge_weights = record(
+      "edge_weights", {saved.q, saved.k, saved.v, saved.bias, saved.w}, weights,
+      [saved](const Tensor& da, InputGradients& dx) {
+        saved.backward({}, SavedEdges::of_edges<const float>(da.read().data(), da.shape()), dx);
+      });
   return out;
 }
 

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "fovea/attention/prepared.h"
 #include "fovea/attention/position/distance.h"
+#include "fovea/attention/prepared.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/tape.h"
@@ -30,8 +30,9 @@ void check_inputs(const AttentionInputs& in) {
   if (ask.what != Capture::What::summary) return;
   check(ask.top >= 0 && ask.top <= 32, "capture: a summary keeps 0 to 32 keys a query, got ",
         ask.top);
-  check(ask.map_rows >= 1 && ask.map_cols >= 1, "capture: a map needs at least one row and column, ",
-        "got ", ask.map_rows, " x ", ask.map_cols);
+  check(ask.map_rows >= 1 && ask.map_cols >= 1,
+        "capture: a map needs at least one row and column, ", "got ", ask.map_rows, " x ",
+        ask.map_cols);
 }
 
 bool explains() {

@@ -12,7 +12,8 @@ kernel::AttentionInputs<float> view_of(const SavedInputs& saved, kernel::Align a
   return in;
 }
 
-Tensor exact_rows(const PreparedAttention& c, const kernel::AttentionInputs<float>& in, const Tensor& lse) {
+Tensor exact_rows(const PreparedAttention& c, const kernel::AttentionInputs<float>& in,
+                  const Tensor& lse) {
   const std::vector<int32_t> queries = asked_queries(c);
   const auto count = static_cast<int64_t>(queries.size());
   Tensor rows({c.e.B, c.e.H, count, c.e.Tk});

@@ -29,8 +29,8 @@ struct MultiDimensional {
 
   MultiDimensionalOptions options;
   std::string name;  // its path: what a Recorder calls its map
-  Linear W_1, W_2;    // b is W_2's
-  Parameter W_d;  // [d_v, d_w], as y = W_d h
+  Linear W_1, W_2;   // b is W_2's
+  Parameter W_d;     // [d_v, d_w], as y = W_d h
 };
 
 }  // namespace fovea

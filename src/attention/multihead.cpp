@@ -132,7 +132,7 @@ MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t off
                     .lengths = in.lengths,
                     .places = in.places,
                     .dropout = options.dropout,
-                       .capture = in.capture};
+                    .capture = in.capture};
   if (cache.room() == n) return finish(a);
   // The plain product can leave out the room behind the keys; scores and alignments that look at
   // the number of keys, and whoever looks at the weights, get exactly the keys there are.

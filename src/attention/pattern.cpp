@@ -110,7 +110,8 @@ EdgePattern pattern_of(const Extent& e, const KeyLists& lists) {
     int64_t count = 0;
     for (int64_t i = 0; i <= e.Tq; ++i) {
       to.offsets.push_back(count);
-      if (i < e.Tq) count += static_cast<int64_t>(lists.of[static_cast<size_t>(set * e.Tq + i)].size());
+      if (i < e.Tq)
+        count += static_cast<int64_t>(lists.of[static_cast<size_t>(set * e.Tq + i)].size());
     }
     to.edges = std::max(to.edges, count);
   }
@@ -134,7 +135,8 @@ void narrow_to(const Extent& e, EdgePattern edges, ResolvedPattern& to) {
   before.edges = std::move(to.edges);
   const KeyLists from = lists_of(e, edges);
   KeyLists both{std::max(edges.batches, before.edges->batches),
-                std::max(edges.heads, before.edges->heads), {}};
+                std::max(edges.heads, before.edges->heads),
+                {}};
   for (int64_t b = 0; b < both.batches; ++b) {
     for (int64_t h = 0; h < both.heads; ++h) {
       for (int64_t i = 0; i < e.Tq; ++i) {
@@ -153,7 +155,8 @@ void settle_edges(const Extent& e, ResolvedPattern& to) {
   if (!to.lo.empty() || !to.mask.empty()) {
     const KeyLists from = lists_of(e, edges);
     KeyLists left{std::max({edges.batches, to.range_batches, to.mask_batches}),
-                  std::max({edges.heads, to.range_heads, to.mask_heads}), {}};
+                  std::max({edges.heads, to.range_heads, to.mask_heads}),
+                  {}};
     for (int64_t b = 0; b < left.batches; ++b) {
       for (int64_t h = 0; h < left.heads; ++h) {
         for (int64_t i = 0; i < e.Tq; ++i) {
@@ -168,11 +171,10 @@ void settle_edges(const Extent& e, ResolvedPattern& to) {
   edges.key_offsets.resize(static_cast<size_t>(edges.sets() * (e.Tk + 1)));
   edges.key_edges.resize(edges.keys.size());
   edges.key_queries.resize(edges.keys.size());
-  kernel::edges_by_key({.edges = edges.edges,
-                        .offsets = edges.offsets.data(),
-                        .keys = edges.keys.data()},
-                       edges.sets(), e.Tq, e.Tk, edges.key_offsets.data(), edges.key_edges.data(),
-                       edges.key_queries.data());
+  kernel::edges_by_key(
+      {.edges = edges.edges, .offsets = edges.offsets.data(), .keys = edges.keys.data()},
+      edges.sets(), e.Tq, e.Tk, edges.key_offsets.data(), edges.key_edges.data(),
+      edges.key_queries.data());
   to.edges = std::move(edges);
 }
 

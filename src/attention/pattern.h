@@ -21,8 +21,8 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// A sparse pattern: for each query a list of its keys, as kernel/attention_edges.h has it. Lists are
-// the same for all batch entries and heads, or each has its own.
+// A sparse pattern: for each query a list of its keys, as kernel/attention_edges.h has it. Lists
+// are the same for all batch entries and heads, or each has its own.
 struct EdgePattern {
   int64_t batches = 1, heads = 1;  // 1 or all of them: how many sets of lists there are
   int64_t edges = 0;               // of the set that has most
@@ -43,8 +43,8 @@ struct EdgePattern {
 };
 
 // A pattern worked out for given sizes, as kernels take it: for each query a range of keys, and a
-// byte for each key where ranges do not suffice; empty vectors allow everything. Or a list of edges,
-// and then neither of them: what it takes grows with the edges, not with queries times keys.
+// byte for each key where ranges do not suffice; empty vectors allow everything. Or a list of
+// edges, and then neither of them: what it takes grows with the edges, not with queries times keys.
 struct ResolvedPattern {
   std::vector<int32_t> lo, hi;  // [range_batches, range_heads, Tq]: keys [lo, hi)
   std::vector<uint8_t> mask;    // [mask_batches, mask_heads, Tq, Tk]: not 0 = may attend
@@ -68,9 +68,9 @@ class Pattern {
     return a;
   }
   bool everything() const { return rules_.empty(); }
-  // Throws where a rule does not fit the sizes. Worked out once for the last sizes asked for: copies
-  // of a pattern share that, so that all layers and heads of a model that look alike do the work
-  // once. Safe from many threads.
+  // Throws where a rule does not fit the sizes. Worked out once for the last sizes asked for:
+  // copies of a pattern share that, so that all layers and heads of a model that look alike do the
+  // work once. Safe from many threads.
   std::shared_ptr<const ResolvedPattern> resolve(const Extent& extent) const;
 
   // A rule narrows ranges, clears bytes of a mask that `ask_mask` makes on first use, or narrows to

@@ -1,8 +1,8 @@
 // Attention as its definition reads, with every matrix in memory.
 #include <limits>
 
-#include "fovea/attention/prepared.h"
 #include "fovea/attention/engine.h"
+#include "fovea/attention/prepared.h"
 #include "fovea/attention/score/map.h"
 #include "fovea/kernel/attention.h"
 #include "fovea/op/elementwise.h"

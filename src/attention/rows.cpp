@@ -99,10 +99,9 @@ AttentionOutput attend_rows(const PreparedAttention& c) {
     return std::vector<Tensor>{saved.q, saved.k, saved.v, saved.bias, saved.w, saved.center};
   }();
   const std::span<const Tensor> list(inputs);
-  out.context = record("attention_rows", list, out.context,
-                       [saved](const Tensor& dy, InputGradients& dx) {
-                         saved.backward(heads_of(dy), {}, dx);
-                       });
+  out.context = record(
+      "attention_rows", list, out.context,
+      [saved](const Tensor& dy, InputGradients& dx) { saved.backward(heads_of(dy), {}, dx); });
   if (!c.wants(Capture::What::with_gradient)) return out;
   const std::vector<int32_t> all = asked_queries(c);
   Tensor weights({c.e.B, c.e.H, c.e.Tq, c.e.Tk});

@@ -70,7 +70,10 @@ kernel::AttentionInputs<float> SavedInputs::view() const {
 }
 
 SavedGradients::SavedGradients(const SavedInputs& saved, bool with_bias)
-    : dq(saved.q.shape()), dk(saved.k.shape()), dv(saved.v.shape()), by_diagonal(saved.by_diagonal) {
+    : dq(saved.q.shape()),
+      dk(saved.k.shape()),
+      dv(saved.v.shape()),
+      by_diagonal(saved.by_diagonal) {
   if (with_bias && !saved.bias.empty()) dbias = Tensor(saved.bias.shape());
 }
 

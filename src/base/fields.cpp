@@ -59,7 +59,9 @@ std::string FieldRange::text() const {
   if (!low && !high) return "";
   std::string text;
   if (low) text = (above_least ? "above " : high ? "from " : "at least ") + plain(least);
-  if (high) text += (low ? ", " : "") + std::string(below_greatest ? "below " : "at most ") + plain(greatest);
+  if (high)
+    text +=
+        (low ? ", " : "") + std::string(below_greatest ? "below " : "at most ") + plain(greatest);
   if (low && high && !above_least && !below_greatest) {
     text = "from " + plain(least) + " to " + plain(greatest);
   }
@@ -91,8 +93,8 @@ void FieldInfo::check_text(std::string_view text) const {
     return;
   }
   if (kind == Kind::text) {
-    const bool known = range.choices.empty() ||
-                       std::ranges::find(range.choices, text) != range.choices.end();
+    const bool known =
+        range.choices.empty() || std::ranges::find(range.choices, text) != range.choices.end();
     if (!known) fail(unknown_name(name, text, range.choices));
     return;
   }

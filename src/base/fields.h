@@ -1,11 +1,13 @@
 // Options whose fields are said once, where their part is declared: command line, JSON, checkpoints
-// and documentation read the same list, with the least and greatest value, which are checked here. An
-// unknown name is an Error that suggests the nearest known one.
+// and documentation read the same list, with the least and greatest value, which are checked here.
+// An unknown name is an Error that suggests the nearest known one.
 //
 //   struct Options { int64_t width = 64; double rate = 0.1; std::string cell = "gru"; };
-//   const Fields<Options> fields{{"width", &Options::width, "units of a layer", whole_from(1, 65536)},
+//   const Fields<Options> fields{{"width", &Options::width, "units of a layer", whole_from(1,
+//   65536)},
 //                                {"rate", &Options::rate, "learning rate", above(0, 100)},
-//                                {"cell", &Options::cell, "kind of unit", one_of({"gru", "lstm"})}};
+//                                {"cell", &Options::cell, "kind of unit", one_of({"gru",
+//                                "lstm"})}};
 //   fields.set(options, "width", "128");
 #pragma once
 
@@ -36,8 +38,8 @@ struct FieldRange {
 };
 FieldRange whole_from(double least, double greatest);
 FieldRange between(double least, double greatest);
-FieldRange above(double least, double greatest);       // least < x <= greatest
-FieldRange part_of_one();                              // 0 <= x < 1, as dropout
+FieldRange above(double least, double greatest);  // least < x <= greatest
+FieldRange part_of_one();                         // 0 <= x < 1, as dropout
 FieldRange one_of(std::vector<std::string> choices);
 
 // A field without the struct it belongs to: what lists, help and JSON need.
@@ -74,8 +76,8 @@ class Fields {
    public:
     // Of the struct itself, or of one that it is built on.
     template <class T, class Owner>
-    requires std::is_base_of_v<Owner, Struct>
-    Member(T Owner::*member)  // NOLINT: implicit on purpose
+    requires std::is_base_of_v<Owner, Struct> Member(
+        T Owner::*member)  // NOLINT: implicit on purpose
         : kind(kind_of(T())),
           get([member](const Struct& from) { return text_of(from.*member); }),
           set([member](Struct& to, const std::string& name, std::string_view text) {

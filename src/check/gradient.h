@@ -24,10 +24,10 @@ struct GradientCheck {
   std::optional<uint64_t> seed{};
 };
 
-// Worst |analytic - numeric| over all inputs and all parameters of the table, relative to the largest
-// gradient of each. In float64: inputs are converted, the table must be of that type. Ids (int32)
-// among the inputs are left alone. The output is weighted by fixed random numbers, so that no error
-// can hide in a sum. Infinity when a gradient is not finite.
+// Worst |analytic - numeric| over all inputs and all parameters of the table, relative to the
+// largest gradient of each. In float64: inputs are converted, the table must be of that type. Ids
+// (int32) among the inputs are left alone. The output is weighted by fixed random numbers, so that
+// no error can hide in a sum. Infinity when a gradient is not finite.
 double gradient_error(const CheckedFunction& f, const std::vector<Tensor>& inputs,
                       const Parameters& table = Parameters(), const GradientCheck& how = {});
 

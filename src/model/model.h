@@ -1,5 +1,5 @@
-// What a model is to tasks: built from a Scope, given a batch, asked for answers. Training or not is
-// the tape's to say (op/tape.h).
+// What a model is to tasks: built from a Scope, given a batch, asked for answers. Training or not
+// is the tape's to say (op/tape.h).
 #pragma once
 
 #include <memory>

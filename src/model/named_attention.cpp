@@ -19,8 +19,7 @@ AttentionOptions with_widths(AttentionOptions o, int64_t d_q, int64_t d_k) {
 }  // namespace
 
 NamedAttention::NamedAttention(Scope s, AttentionOptions options, int64_t d_q, int64_t d_k)
-    : name(s.path()),
-      attention_(make_attention(s, with_widths(std::move(options), d_q, d_k))) {}
+    : name(s.path()), attention_(make_attention(s, with_widths(std::move(options), d_q, d_k))) {}
 
 NamedAttention::Output NamedAttention::operator()(const Inputs& in) const {
   const int64_t B = in.q.dim(0), Tq = in.q.dim(1);

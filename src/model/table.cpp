@@ -235,8 +235,7 @@ std::vector<ModelEntry> number_rows() {
        .title = "Attention over the known examples",
        .paper = "Nadaraya 1964, Watson 1964",
        .equation = "f(q) = sum_j align_j(score(q, k_j)) v_j",
-       .options =
-           [](const Settings& s) { return without(attention_infos(s, "kernel"), "query"); },
+       .options = [](const Settings& s) { return without(attention_infos(s, "kernel"), "query"); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const KernelRegression>(s, sizes,
@@ -249,10 +248,8 @@ std::vector<ModelEntry> number_rows() {
        .paper = "",
        .equation = "f(q) = mean_j v_j",
        .options = [](const Settings&) { return Infos(); },
-       .make =
-           [](Scope, const ModelSizes&, const Settings&) {
-             return std::make_unique<const MeanRegression>();
-           }},
+       .make = [](Scope, const ModelSizes&,
+                  const Settings&) { return std::make_unique<const MeanRegression>(); }},
   };
 }
 

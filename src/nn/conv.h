@@ -27,9 +27,7 @@ struct Conv1d {
         bias(made.bias ? s.param("bias", {out}, init::zeros()) : Parameter()),
         options(options) {}
 
-  Tensor operator()(const Tensor& x) const {
-    return conv1d(x, weight, bias, options);
-  }
+  Tensor operator()(const Tensor& x) const { return conv1d(x, weight, bias, options); }
 };
 
 // Conv2d(s / "conv", 3, 64, {7, 5}, {.stride = 2, .padding = {3, 2}})
@@ -47,9 +45,7 @@ struct Conv2d {
         bias(made.bias ? s.param("bias", {out}, init::zeros()) : Parameter()),
         options(options) {}
 
-  Tensor operator()(const Tensor& x) const {
-    return conv2d(x, weight, bias, options);
-  }
+  Tensor operator()(const Tensor& x) const { return conv2d(x, weight, bias, options); }
 };
 
 }  // namespace fovea

@@ -66,8 +66,9 @@ std::vector<std::string> ParameterFile::left_over() const {
 void ParameterFile::finish() const {
   if (!state_->options.strict) return;
   const auto rest = left_over();
-  check(rest.empty(), state_->path, ": holds ", rest.size(), " arrays that the model does not have, ",
-        "first '", rest.empty() ? "" : rest[0], "'; is it of another model?");
+  check(rest.empty(), state_->path, ": holds ", rest.size(),
+        " arrays that the model does not have, ", "first '", rest.empty() ? "" : rest[0],
+        "'; is it of another model?");
 }
 
 }  // namespace fovea

@@ -18,10 +18,10 @@ namespace fovea {
 
 // Where a parameter's numbers are in a file.
 struct StoredAt {
-  std::string name;              // of the array
-  int64_t part = 0, parts = 1;   // it is this part of so many, along the array's first axis (after
-                                 // transposing): queries, keys and values packed into one
-  bool transposed = false;       // the file has [in, out] where we have [out, in]
+  std::string name;             // of the array
+  int64_t part = 0, parts = 1;  // it is this part of so many, along the array's first axis (after
+                                // transposing): queries, keys and values packed into one
+  bool transposed = false;      // the file has [in, out] where we have [out, in]
 };
 
 struct LoadOptions {

@@ -6,8 +6,8 @@
 //   Gradients g = tape.backward(loss);      // values: g[w] is the gradient of parameter w
 //
 // Whether a model trains is one question with one answer: does the tape have a stream of random
-// numbers? With Tape tape(random) dropout drops and alignments that draw do so, with numbers of that
-// stream; with a plain Tape, or none, nothing is dropped and the likeliest is taken.
+// numbers? With Tape tape(random) dropout drops and alignments that draw do so, with numbers of
+// that stream; with a plain Tape, or none, nothing is dropped and the likeliest is taken.
 #pragma once
 
 #include <cstddef>

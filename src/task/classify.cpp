@@ -39,9 +39,8 @@ class Classify final : public ExampleSolver<Numbered> {
       labels_ = load_names(folder, "labels");
     }
     if (purpose == Purpose::learn) parts();
-    model_ = model<Scorer>({.vocabulary = tokens_->size(),
-                            .labels = labels_.size(),
-                            .longest = config.longest});
+    model_ = model<Scorer>(
+        {.vocabulary = tokens_->size(), .labels = labels_.size(), .longest = config.longest});
     if (purpose == Purpose::learn) start_from_encoder(config, parameters_);
   }
 
@@ -107,11 +106,11 @@ class Classify final : public ExampleSolver<Numbered> {
           "'; classify needs at least two");
     const std::string init = config_.settings.get("init");
     tokens_ = init.empty() ? Tokenizer::learn({.kind = config_.tokens,
-                                                       .lowercase = config_.lowercase,
-                                                       .min_count = config_.min_count,
-                                                       .max_size = config_.vocabulary},
-                                                      texts)
-                                   : Tokenizer::load(init, "tokens");
+                                               .lowercase = config_.lowercase,
+                                               .min_count = config_.min_count,
+                                               .max_size = config_.vocabulary},
+                                              texts)
+                           : Tokenizer::load(init, "tokens");
     change_examples([this](Numbered& e) { e.ids = numbers(e.text); });
   }
 

@@ -49,7 +49,8 @@ const Fields<AnswerOptions>& answer_fields() {
 namespace {
 
 std::vector<FieldInfo> chosen(std::vector<FieldInfo> all, const std::vector<std::string>& names) {
-  std::erase_if(all, [&](const FieldInfo& f) { return std::ranges::find(names, f.name) == names.end(); });
+  std::erase_if(
+      all, [&](const FieldInfo& f) { return std::ranges::find(names, f.name) == names.end(); });
   return all;
 }
 
@@ -75,7 +76,8 @@ bool says_budget(const Settings& s) { return s.has("time") || s.has("steps") || 
 Config typed(const Task& task, Settings settings) {
   Config config;
   static_cast<DataOptions&>(config) = data_fields().read(settings);
-  static_cast<TrainOptions&>(config) = training_fields().read(settings, budget_fields().read(settings));
+  static_cast<TrainOptions&>(config) =
+      training_fields().read(settings, budget_fields().read(settings));
   static_cast<AnswerOptions&>(config) = answer_fields().read(settings);
   config.task = task.name;
   config.model = settings.get("model");
@@ -108,8 +110,8 @@ const FieldInfo* find_option(const std::vector<OptionGroup>& groups, std::string
   if (!option_exists(name)) fail(unknown_name("option", name, all));
   const std::string near = nearest_name(name, all);
   fail("option '", name, "' is not read by the model ", model, " of ", task.name,
-       near.empty() ? "" : say("; did you mean '", near, "'?"), near.empty() ? "; it reads: " : " It reads: ",
-       shown, ", and options of data and training");
+       near.empty() ? "" : say("; did you mean '", near, "'?"),
+       near.empty() ? "; it reads: " : " It reads: ", shown, ", and options of data and training");
 }
 
 }  // namespace
@@ -131,12 +133,13 @@ std::vector<OptionGroup> options_of(const Task& task, const Settings& said) {
     (attention_fields().has(field.name) && field.name != "heads" ? attention : model)
         .push_back(std::move(field));
   }
-  std::vector<OptionGroup> groups{{"Data", chosen(data_fields().infos(), task.data_options)},
-                                  {"Model", std::move(model)},
-                                  {"Attention", std::move(attention)},
-                                  {"Budget", budget_fields().infos()},
-                                  {"Training", training_options(now, TrainOptions())},
-                                  {"Answers", chosen(answer_fields().infos(), task.answer_options)}};
+  std::vector<OptionGroup> groups{
+      {"Data", chosen(data_fields().infos(), task.data_options)},
+      {"Model", std::move(model)},
+      {"Attention", std::move(attention)},
+      {"Budget", budget_fields().infos()},
+      {"Training", training_options(now, TrainOptions())},
+      {"Answers", chosen(answer_fields().infos(), task.answer_options)}};
   Settings fallback = suggested(task, said);
   if (!says_budget(said) && !says_budget(fallback)) fallback.set(task.budget);
   for (OptionGroup& group : groups) {
@@ -207,8 +210,8 @@ Config changed(const Config& config, const Settings& said) {
 }
 
 const std::vector<std::string>& resumable_options() {
-  static const std::vector<std::string> names{"time",       "steps", "epochs",
-                                              "early_stop", "rate",  "save_every", "tensorboard"};
+  static const std::vector<std::string> names{"time", "steps",      "epochs",     "early_stop",
+                                              "rate", "save_every", "tensorboard"};
   return names;
 }
 

@@ -1,7 +1,7 @@
 // Everything that can be said about a run. Options are declared where their part is declared (data
 // and answers here, training in train/options.h, each model's and mechanism's in its own files);
-// which of them count depends on the task, the model and the mechanisms that are chosen, and whatever
-// does not count is refused.
+// which of them count depends on the task, the model and the mechanisms that are chosen, and
+// whatever does not count is refused.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

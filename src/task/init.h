@@ -6,7 +6,8 @@
 
 namespace fovea {
 
-// The option init: the encoder's weights come from that folder's model, which must be of the same size.
+// The option init: the encoder's weights come from that folder's model, which must be of the same
+// size.
 inline void start_from_encoder(const Config& config, const Parameters& parameters) {
   const std::string from = config.settings.get("init");
   if (from.empty()) return;

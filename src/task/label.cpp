@@ -119,11 +119,11 @@ class Label final : public ExampleSolver<Tagged> {
     tags_ = Vocabulary::of(tags);
     const std::string init = config_.settings.get("init");
     words_ = init.empty() ? Tokenizer::learn({.kind = "spaces",
-                                                      .lowercase = config_.lowercase,
-                                                      .min_count = config_.min_count,
-                                                      .max_size = config_.vocabulary},
-                                                     texts)
-                                  : Tokenizer::load(init, "tokens");
+                                              .lowercase = config_.lowercase,
+                                              .min_count = config_.min_count,
+                                              .max_size = config_.vocabulary},
+                                             texts)
+                          : Tokenizer::load(init, "tokens");
     const std::string& kind = words_->options().kind;
     check(kind == "words" || kind == "spaces", init, ": its tokens are ", kind,
           ", label needs words");
@@ -174,7 +174,8 @@ class Label final : public ExampleSolver<Tagged> {
         if (!of[i].words.empty()) chosen.push_back(of[i]);
       }
       if (chosen.empty()) continue;
-      const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores), best = argmax(likely, -1);
+      const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores),
+                   best = argmax(likely, -1);
       int64_t row = 0;
       for (int64_t i : group) {
         for (size_t t = 0; t < of[i].words.size(); ++t, ++row) {

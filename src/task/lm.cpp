@@ -77,9 +77,8 @@ class Lm final : public Solver {
       wanted.insert(wanted.end(), next.begin(), next.end());
     }
     const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
-    return {
-        cross_entropy(model_->scores(sequences_of(inputs)), targets, config_.smoothing),
-        targets.elements()};
+    return {cross_entropy(model_->scores(sequences_of(inputs)), targets, config_.smoothing),
+            targets.elements()};
   }
 
   std::vector<Metric> validate() override {

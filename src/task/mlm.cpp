@@ -207,9 +207,8 @@ class Mlm final : public ExampleSolver<Line> {
     const Asked asked = ask(text);
     check(!asked.rows.empty(), "mlm: a line needs at least one ", mask_text, " to fill in, got '",
           text, "'");
-    const Tensor likely =
-        log_softmax((*model_)({.text = sequences_of({&asked.ids, 1}), .rows = ids(asked.rows)})
-                        .scores);
+    const Tensor likely = log_softmax(
+        (*model_)({.text = sequences_of({&asked.ids, 1}), .rows = ids(asked.rows)}).scores);
     const int64_t V = likely.dim(1);
     std::vector<Prediction> answers;
     for (int64_t n = 0; n < std::min(nbest, V - 4); ++n) {

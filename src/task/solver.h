@@ -85,7 +85,7 @@ struct Builtin {
 
 struct Task {
   std::string name, title, input;  // input: the format of its files
-  Takes takes;                     // every model of the table that takes and gives this can be chosen
+  Takes takes;  // every model of the table that takes and gives this can be chosen
   Gives gives;
   std::vector<std::string> data_options, answer_options;  // which of those fields it reads
   std::vector<Builtin> builtin;

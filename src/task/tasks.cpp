@@ -40,13 +40,15 @@ const std::vector<Task>& tasks() {
        .input = "lines of source<TAB>target, or two parallel files",
        .takes = Takes::text,
        .gives = Gives::tokens,
-       .data_options = with({"tokens", "target_tokens", "lowercase", "min_count", "vocabulary",
-                             "longest", "bleu"}),
+       .data_options = with(
+           {"tokens", "target_tokens", "lowercase", "min_count", "vocabulary", "longest", "bleu"}),
        .answer_options = {"beam", "length_penalty"},
        .builtin = {{"dates",
                     "dates as people write them, to ISO; the alignment is known",
                     {{"tokens", "chars"}, {"embed", "64"}, {"width", "128"}, {"rate", "0.003"}}},
-                   {"reverse", "letters and words, backwards", {{"embed", "64"}, {"width", "128"}}}},
+                   {"reverse",
+                    "letters and words, backwards",
+                    {{"embed", "64"}, {"width", "128"}}}},
        .defaults = {{"tokens", "words"}, {"rate", "0.001"}},
        .budget = {{"time", "60s"}},
        .make = make_translate},
@@ -66,7 +68,8 @@ const std::vector<Task>& tasks() {
        .input = "lines of label<TAB>text, or CSV",
        .takes = Takes::text,
        .gives = Gives::label,
-       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "column"}),
+       .data_options =
+           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "column"}),
        .answer_options = {},
        .builtin = {{"sentiment", "opinions, with negation"}},
        .defaults = {{"tokens", "words"}, {"dropout", "0.3"}, {"width", "128"}},
@@ -122,7 +125,8 @@ const std::vector<Task>& tasks() {
        .data_options = files,
        .answer_options = {},
        .builtin = {{"sine", "2 sin x + x with noise"}},
-       .defaults = {{"rate", "0.03"}, {"clip", "0"}, {"validate_every", "50"}, {"test_part", "0.25"}},
+       .defaults =
+           {{"rate", "0.03"}, {"clip", "0"}, {"validate_every", "50"}, {"test_part", "0.25"}},
        .budget = {{"steps", "300"}},
        .make = make_regress},
   };

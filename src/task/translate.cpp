@@ -231,8 +231,9 @@ class Translate final : public ExampleSolver<Numbered> {
   // where the token comes from, while the right answer is read.
   Evaluation::One measure_alignment(const std::vector<Numbered>& of) const {
     Evaluation::One one{"alignment", {}};
-    const bool known = !of.empty() && !of[0].truth.empty() && config_.settings.get("score") != "none" &&
-                       config_.tokens == "chars" && target_kind() == "chars";
+    const bool known = !of.empty() && !of[0].truth.empty() &&
+                       config_.settings.get("score") != "none" && config_.tokens == "chars" &&
+                       target_kind() == "chars";
     if (!known) return one;
     one.tallies.resize(of.size());
     for (const auto& group : groups(of, 128)) {

@@ -60,7 +60,8 @@ struct TrainCall {
 };
 
 // The learner is left with its last weights; where they are averaged, with the mean, unless it was
-// interrupted; without a folder to keep the best ones in, with the best. Throws, with the last good state left on disk, when the loss is no longer finite.
+// interrupted; without a folder to keep the best ones in, with the best. Throws, with the last good
+// state left on disk, when the loss is no longer finite.
 TrainResult train(Learner& learner, const TrainCall& call);
 
 }  // namespace fovea

@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$1"
 
 # A folder may include itself and folders of a lower number; src/fovea.h offers all but the program.
-order='base=0 tensor=1 kernel=1 op=2 nn=3 attention=4 memory=5 model=6 data=6 train=6 report=6
-  task=7 fovea.h=8 app=9'
+order='base=0 tensor=1 kernel=1 op=2 nn=3 attention=4 memory=5 check=5 model=6 data=6 train=6 report=6
+  task=7 fovea.h=8 check.h=8 app=9'
 
 find src -name '*.h' -o -name '*.cpp' | sort | xargs awk -v order="$order" '
   BEGIN {

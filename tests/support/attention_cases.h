@@ -133,13 +133,8 @@ struct Trial {
     }
   }
   AttentionOutput run(bool plain, Capture capture = {}) {
-    const AttentionInputs in{.q = q,
-                             .k = k,
-                             .v = v,
-                             .who = who,
-                             .bias = bias,
-                             .dropout = dropout,
-                             .capture = capture};
+    const AttentionInputs in{
+        .q = q, .k = k, .v = v, .who = who, .bias = bias, .dropout = dropout, .capture = capture};
     return plain ? attend_plain(in, score, align) : attend(in, score, align);
   }
   // Context and all gradients.

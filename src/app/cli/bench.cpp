@@ -99,8 +99,8 @@ void bench_attention(bench::Race& race) {
                     [] { kernel::limit_multiply(); });
 }
 
-// Any mechanism of the catalogue, by name. Its work is counted as that of the plain product, so that
-// ratios tell what a choice costs.
+// Any mechanism of the catalogue, by name. Its work is counted as that of the plain product, so
+// that ratios tell what a choice costs.
 void bench_mechanism(bench::Race& race, const BenchWords& words) {
   const int64_t n = words.keys, m = words.queries > 0 ? words.queries : n, H = words.heads;
   AttentionOptions o = attention_fields().read(words.mechanism, TransformerOptions::scaled());
@@ -130,9 +130,8 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   double pairs = static_cast<double>(words.batch * H * m * n);
   if (words.causal) pairs *= 0.5;
   const double flops = 4.0 * static_cast<double>(words.features) * pairs;
-  const std::string name =
-      fmt::format("{} {} {}{}", o.query == "single" ? "" : o.query, o.score, o.align,
-                  words.position.empty() ? "" : " " + words.position);
+  const std::string name = fmt::format("{} {} {}{}", o.query == "single" ? "" : o.query, o.score,
+                                       o.align, words.position.empty() ? "" : " " + words.position);
   race.against_gemm(fmt::format("forward, {}", name), flops, [&] { run(); });
   race.against_gemm(fmt::format("forward+backward, {}", name), 3.5 * flops, [&] {
     Random random(1);

@@ -264,8 +264,8 @@ int compare(const CompareWords& words) {
   const Settings base = words.config->settings(task.name);
   const auto choices = choices_of(words);
   // A wrong name should be said now, not in an hour.
-  const Config config = choices.empty() ? config_of(task, base)
-                                        : config_of_choices(task, base, choices);
+  const Config config =
+      choices.empty() ? config_of(task, base) : config_of_choices(task, base, choices);
   if (choices.empty() && !fs::exists(words.out + "/compare.json")) {
     throw UsageError("compare: needs --vary KEY=A,B or --choice KEY=A to compare something");
   }

@@ -56,7 +56,7 @@ Settings rough_settings(const Task& task, const std::vector<std::string>& words)
   for (size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with("--")) continue;
     const bool joined = words[i].find('=') != std::string::npos;
-    const std::string value = joined                   ? words[i].substr(words[i].find('=') + 1)
+    const std::string value = joined                 ? words[i].substr(words[i].find('=') + 1)
                               : i + 1 < words.size() ? words[i + 1]
                                                      : "";
     const std::string name = name_of_flag(words[i]);

@@ -32,8 +32,7 @@ Latency latency_of(Solver& solver, const Evaluation& e) {
         .count();
   };
   return measure_latency(
-      e.inputs, [&](const std::string& input) { solver.predict({solver.question(input)}); },
-      now);
+      e.inputs, [&](const std::string& input) { solver.predict({solver.question(input)}); }, now);
 }
 
 // How fast it answers, one at a time and many at once.

@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "fovea: %s\n", error.what());
     return 2;
   } catch (const std::bad_alloc&) {
-    std::fputs("fovea: there is not enough memory for that; try a smaller model or batch\n", stderr);
+    std::fputs("fovea: there is not enough memory for that; try a smaller model or batch\n",
+               stderr);
     return 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fovea: %s\n", error.what());

@@ -48,7 +48,9 @@ void answer(const Solver& solver, const std::vector<std::string>& lines, uint64_
     if (!blank(line)) asked.push_back(line);
   }
   const auto answers =
-      asked.empty() ? std::vector<std::vector<Prediction>>() : solver.predict(asked, {.nbest = words.nbest, .seed = words.seed, .first = asked_before});
+      asked.empty() ? std::vector<std::vector<Prediction>>()
+                    : solver.predict(
+                          asked, {.nbest = words.nbest, .seed = words.seed, .first = asked_before});
   asked_before += asked.size();
   size_t next = 0;
   for (const std::string& line : lines) {

@@ -21,13 +21,13 @@ class UsageError : public Error {
 using Words = std::vector<std::string>;  // the command line, without the program
 
 // Measuring starts the program again, so it needs its words.
-void add_bench(CLI::App& app, char** argv);       // fovea bench WHAT
-void add_list(CLI::App& app);                     // fovea list
+void add_bench(CLI::App& app, char** argv);  // fovea bench WHAT
+void add_list(CLI::App& app);                // fovea list
 // What `train` and `compare` can be told depends on the task and model named: they see all words.
 void add_train(CLI::App& app, const Words& words, int& exit_code);    // fovea train TASK
-void add_eval(CLI::App& app);                     // fovea eval DIR
-void add_predict(CLI::App& app);                  // fovea predict DIR
-void add_attend(CLI::App& app);                   // fovea attend DIR TEXT
+void add_eval(CLI::App& app);                                         // fovea eval DIR
+void add_predict(CLI::App& app);                                      // fovea predict DIR
+void add_attend(CLI::App& app);                                       // fovea attend DIR TEXT
 void add_compare(CLI::App& app, const Words& words, int& exit_code);  // fovea compare TASK
 
 }  // namespace fovea::cli

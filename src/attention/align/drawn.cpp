@@ -31,8 +31,8 @@ Tensor choose(const Tensor& p) {
   auto to = chosen.write<int32_t>();
   Random* random = Tape::random();
   for (int64_t r = 0; r < chosen.elements(); ++r) {
-    to[r] = chosen_key(probabilities.read<double>().subspan(r * n, n),
-                       random ? random->uniform() : -1);
+    to[r] =
+        chosen_key(probabilities.read<double>().subspan(r * n, n), random ? random->uniform() : -1);
   }
   return chosen;
 }
@@ -56,18 +56,17 @@ Tensor one_hot(const Tensor& chosen, int64_t n, Dtype dtype) {
 Alignment hard_alignment(Estimator estimator) {
   const bool through = estimator == Estimator::straight_through;
   return {.name = through ? "hard" : "hard_reinforce",
-          .weights =
-              [through](const Tensor& e, const AlignmentStart&) -> AlignedWeights {
-                const Tensor p = softmax(e);
-                const Tensor a = one_hot(choose(p), e.dim(-1), e.dtype());
-                if (through) {
-                  return {record("straight_through", {p}, a,
-                                 [](const Tensor& da, InputGradients& dp) { dp.add(0, da); })};
-                }
-                // log a_m for the key drawn; rows without one give log(1) = 0.
-                const Tensor drawn = sum(p * a, -1), none = 1 - sum(a, -1);
-                return {a, permute(log(drawn + none), {0, 2, 1})};
-              },
+          .weights = [through](const Tensor& e, const AlignmentStart&) -> AlignedWeights {
+            const Tensor p = softmax(e);
+            const Tensor a = one_hot(choose(p), e.dim(-1), e.dtype());
+            if (through) {
+              return {record("straight_through", {p}, a,
+                             [](const Tensor& da, InputGradients& dp) { dp.add(0, da); })};
+            }
+            // log a_m for the key drawn; rows without one give log(1) = 0.
+            const Tensor drawn = sum(p * a, -1), none = 1 - sum(a, -1);
+            return {a, permute(log(drawn + none), {0, 2, 1})};
+          },
           .rows = {},
           .rewarded = !through};
 }

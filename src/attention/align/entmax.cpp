@@ -14,13 +14,11 @@ void check_alpha(double alpha) {
 
 Alignment entmax_alignment(double alpha) {
   check_alpha(alpha);
-  return {.name = alpha == 2 ? "sparsemax" : "entmax",
-          .weights =
-              [alpha](const Tensor& e, const AlignmentStart&) {
-                return AlignedWeights{entmax(e, alpha)};
-              },
-          .rows = RowAlignment{.align = kernel::RowAlign::entmax,
-                               .alpha = static_cast<float>(alpha)}};
+  return {
+      .name = alpha == 2 ? "sparsemax" : "entmax",
+      .weights = [alpha](const Tensor& e,
+                         const AlignmentStart&) { return AlignedWeights{entmax(e, alpha)}; },
+      .rows = RowAlignment{.align = kernel::RowAlign::entmax, .alpha = static_cast<float>(alpha)}};
 }
 
 Alignment sparsemax_alignment() { return entmax_alignment(2); }

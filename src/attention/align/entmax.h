@@ -1,5 +1,6 @@
 // Sparse alignments: exact projections with exact gradients.
-//   entmax:     a_j = max((alpha - 1) e_j - t, 0)^(1 / (alpha - 1)), with the t at which they sum to
+//   entmax:     a_j = max((alpha - 1) e_j - t, 0)^(1 / (alpha - 1)), with the t at which they sum
+//   to
 //               1: Peters, Niculae, Martins, "Sparse Sequence-to-Sequence Models", 2019
 //   sparsemax:  alpha = 2: Martins, Astudillo 2016
 #pragma once

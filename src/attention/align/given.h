@@ -7,10 +7,10 @@
 //   attend(in, scaled_score(), row_alignment("top_k", TopK{8}));
 //
 // forward() finds scores in the row, -inf where the query may not look, and leaves weights, 0
-// there; it is not asked about rows that may look at nothing. backward() finds the weights and their
-// gradient, and leaves the gradient of the scores. Both are called from several threads at once. In
-// attend, MultiHead and every model such an alignment runs in the kernels, on the rows that they
-// hold: masks, biases, dropout, capture and gradients are theirs.
+// there; it is not asked about rows that may look at nothing. backward() finds the weights and
+// their gradient, and leaves the gradient of the scores. Both are called from several threads at
+// once. In attend, MultiHead and every model such an alignment runs in the kernels, on the rows
+// that they hold: masks, biases, dropout, capture and gradients are theirs.
 #pragma once
 
 #include <algorithm>
@@ -78,13 +78,14 @@ Tensor weights(const Rule& rule, const Tensor& e) {
 template <class Rule>
 Alignment row_alignment(std::string name, Rule rule) {
   auto kept = std::make_shared<const Rule>(rule);
-  return {.name = std::move(name),
-          .weights = [rule](const Tensor& e,
-                            const AlignmentStart&) { return AlignedWeights{given::weights(rule, e)}; },
-          .rows = RowAlignment{.align = kernel::RowAlign::given,
-                               .given = {kept.get(), given::forward_block<Rule>,
-                                         given::backward_block<Rule>},
-                               .keeps = kept}};
+  return {
+      .name = std::move(name),
+      .weights = [rule](const Tensor& e,
+                        const AlignmentStart&) { return AlignedWeights{given::weights(rule, e)}; },
+      .rows = RowAlignment{
+          .align = kernel::RowAlign::given,
+          .given = {kept.get(), given::forward_block<Rule>, given::backward_block<Rule>},
+          .keeps = kept}};
 }
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
-// A learned number for each vector, w^T tanh(W x + b): where a local window stands, whether a key is
-// kept.
+// A learned number for each vector, w^T tanh(W x + b): where a local window stands, whether a key
+// is kept.
 #pragma once
 
 #include "fovea/nn/linear.h"

@@ -12,10 +12,10 @@ AlignedWeights aligned(const Alignment& align, const Tensor& e, const AlignmentS
 Alignment softmax_alignment() { return {}; }
 
 Alignment sigmoid_alignment() {
-  return {.name = "sigmoid",
-          .weights = [](const Tensor& e,
-                        const AlignmentStart&) { return AlignedWeights{sigmoid(e)}; },
-          .rows = RowAlignment{.align = kernel::RowAlign::sigmoid}};
+  return {
+      .name = "sigmoid",
+      .weights = [](const Tensor& e, const AlignmentStart&) { return AlignedWeights{sigmoid(e)}; },
+      .rows = RowAlignment{.align = kernel::RowAlign::sigmoid}};
 }
 
 }  // namespace fovea

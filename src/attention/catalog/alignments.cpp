@@ -28,10 +28,8 @@ std::vector<Entry> alignment_entries() {
        .equation = "a = one key drawn from softmax(e); the heaviest when predicting",
        .options = {},
        .laws = set_laws,
-       .alignment =
-           [](Scope, const Options&) {
-             return hard_alignment(Estimator::straight_through);
-           }},
+       .alignment = [](Scope,
+                       const Options&) { return hard_alignment(Estimator::straight_through); }},
       {.id = "A2",
        .name = "hard_reinforce",
        .kind = kind,
@@ -40,8 +38,7 @@ std::vector<Entry> alignment_entries() {
        .equation = "a = one key drawn from softmax(e); loss + (R - b) log a_m",
        .options = {},
        .laws = set_laws,
-       .alignment = [](Scope,
-                       const Options&) { return hard_alignment(Estimator::reinforce); }},
+       .alignment = [](Scope, const Options&) { return hard_alignment(Estimator::reinforce); }},
       {.id = "A3",
        .name = "local_m",
        .kind = kind,
@@ -51,9 +48,7 @@ std::vector<Entry> alignment_entries() {
        .options = {"reach"},
        .laws = place_laws,
        .alignment =
-           [](Scope, const Options& o) {
-             return local_m_alignment(static_cast<double>(o.reach));
-           }},
+           [](Scope, const Options& o) { return local_m_alignment(static_cast<double>(o.reach)); }},
       {.id = "A3",
        .name = "local_p",
        .kind = kind,

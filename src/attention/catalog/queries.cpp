@@ -15,11 +15,12 @@ Tensor merged(const Tensor& x) { return reshape(x, {x.dim(0), x.dim(1), -1}); }
 
 Mechanism multi_head(Scope s, const Options& o) {
   // Null for the scaled product and for softmax: MultiHead then takes its fastest path.
-  const MultiHead layer(s, o.input_heads * o.d_q,
-                        {.heads = o.heads,
-                         .d_memory = o.input_heads * o.d_k,
-                         .score = o.score == "scaled" ? ScoreFactory() : score_factory(o),
-                         .align = o.align == "softmax" ? AlignmentFactory() : alignment_factory(o)});
+  const MultiHead layer(
+      s, o.input_heads * o.d_q,
+      {.heads = o.heads,
+       .d_memory = o.input_heads * o.d_k,
+       .score = o.score == "scaled" ? ScoreFactory() : score_factory(o),
+       .align = o.align == "softmax" ? AlignmentFactory() : alignment_factory(o)});
   return [layer](const AttentionInputs& in) {
     MultiHead::Output out = layer({.x = merged(in.q),
                                    .memory = merged(in.k),
@@ -35,9 +36,8 @@ Mechanism multi_head(Scope s, const Options& o) {
 }
 
 Mechanism multi_hop(Scope s, const Options& o) {
-  const MultiHop layer(
-      s, o.d_q, o.d_k, o.d_v,
-      {.hops = o.hops, .score = score_factory(o), .align = alignment_factory(o)});
+  const MultiHop layer(s, o.d_q, o.d_k, o.d_v,
+                       {.hops = o.hops, .score = score_factory(o), .align = alignment_factory(o)});
   return [layer](const AttentionInputs& in) { return layer(in).hops.back(); };
 }
 

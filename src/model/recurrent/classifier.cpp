@@ -6,9 +6,9 @@ namespace fovea {
 
 const Fields<RecurrentClassifierOptions>& recurrent_classifier_fields() {
   using O = RecurrentClassifierOptions;
-  static const Fields<O> fields(recurrent_fields(),
-                                {{"summary", &O::summary, "without attention: what stands for a text",
-                                  one_of({"last", "mean", "max"})}});
+  static const Fields<O> fields(
+      recurrent_fields(), {{"summary", &O::summary, "without attention: what stands for a text",
+                            one_of({"last", "mean", "max"})}});
   return fields;
 }
 

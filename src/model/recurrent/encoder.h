@@ -15,10 +15,10 @@ namespace fovea {
 // What every model of layers can be told: the fields of any struct that has them.
 template <class Options>
 std::vector<typename Fields<Options>::Field> layer_fields() {
-  return {{"layers", &Options::layers, "layers, one above the other", whole_from(1, 256)},
-          {"width", &Options::width, "units of a layer", whole_from(1, 65536)},
-          {"dropout", &Options::dropout, "part of the features dropped while training",
-           part_of_one()}};
+  return {
+      {"layers", &Options::layers, "layers, one above the other", whole_from(1, 256)},
+      {"width", &Options::width, "units of a layer", whole_from(1, 65536)},
+      {"dropout", &Options::dropout, "part of the features dropped while training", part_of_one()}};
 }
 
 struct RecurrentModelOptions {

@@ -45,9 +45,9 @@ class Search {
  public:
   Search(const BeamOptions& o, int64_t memory_length, int64_t longest)
       : o_(o),
-        longest_(static_cast<size_t>(std::clamp<double>(
-            o.longest_factor * static_cast<double>(memory_length) + 10, 1,
-            static_cast<double>(longest)))),
+        longest_(static_cast<size_t>(
+            std::clamp<double>(o.longest_factor * static_cast<double>(memory_length) + 10, 1,
+                               static_cast<double>(longest)))),
         open_(static_cast<size_t>(o.beam)) {
     open_[0].log_probability = 0;  // the others are copies of it until it branches
   }

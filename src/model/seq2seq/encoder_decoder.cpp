@@ -5,10 +5,9 @@ namespace fovea {
 const Fields<EncoderDecoderOptions>& encoder_decoder_fields() {
   using O = EncoderDecoderOptions;
   static const Fields<O> fields(
-      recurrent_fields(),
-      {{"input_feeding", &O::input_feeding, "the decoder sees its last output"},
-       {"summary", &O::summary, "without attention: what stands for the source",
-        one_of({"last", "activated", "mean"})}});
+      recurrent_fields(), {{"input_feeding", &O::input_feeding, "the decoder sees its last output"},
+                           {"summary", &O::summary, "without attention: what stands for the source",
+                            one_of({"last", "activated", "mean"})}});
   return fields;
 }
 
@@ -28,8 +27,8 @@ Memory EncoderDecoder::encode(const ModelInputs& in) const {
   const auto out = encoder_(in.text);
   Memory memory{.lengths = in.text.lengths()};
   if (!attends_) {
-    Tensor c = options_.summary == "mean" ? mean_rows(out.rows, in.text)
-                                          : encoder_.final_state(out.last);
+    Tensor c =
+        options_.summary == "mean" ? mean_rows(out.rows, in.text) : encoder_.final_state(out.last);
     if (summarise_) c = tanh((*summarise_)(c));
     memory.beginnings = {c};
     return memory;

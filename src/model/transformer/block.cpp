@@ -140,10 +140,8 @@ Tensor TransformerBlock::run(const Tensor& rows, const RowLayout& layout,
     const Tensor states = reshape(memory.states, memory.states.shape());
     x = residual(x, norm2, [&](const Tensor& x) {
       return layout.strip(
-          (*cross)({.x = layout.pad(x),
-                    .memory = states,
-                    .who = memory.who,
-                    .lengths = memory.lengths})
+          (*cross)(
+              {.x = layout.pad(x), .memory = states, .who = memory.who, .lengths = memory.lengths})
               .y);
     });
   }
@@ -157,8 +155,7 @@ Tensor TransformerBlock::operator()(const Tensor& rows, const RowLayout& layout,
   if (!options.recompute) return run(rows, layout, memory);
   return recomputed(
       [this, layout, memory](std::span<const Tensor> at) {
-        return run(at[0], layout,
-                   {.states = at[1], .lengths = memory.lengths, .who = memory.who});
+        return run(at[0], layout, {.states = at[1], .lengths = memory.lengths, .who = memory.who});
       },
       {rows, memory.states}, parameters_);
 }
@@ -171,20 +168,21 @@ Tensor TransformerBlock::step(const Tensor& rows, int64_t N, const Memory& memor
                               Caches& caches) const {
   const int64_t m = rows.dim(0) / N, C = rows.dim(1), from = caches.self.length();
   Tensor x = residual(rows, norm1, [&](const Tensor& x) {
-    return reshape(self.step({.x = reshape(x, {N, m, C}),
-                              .who = m > 1 ? causal_lower_right() : Pattern()},
-                             caches.self)
-                       .y,
-                   {N * m, C});
+    return reshape(
+        self.step({.x = reshape(x, {N, m, C}), .who = m > 1 ? causal_lower_right() : Pattern()},
+                  caches.self)
+            .y,
+        {N * m, C});
   });
   if (cross) {
     const int64_t B = caches.cross.stored_keys().dim(0), T = N / B * m;
     x = residual(x, norm2, [&](const Tensor& x) {
-      return reshape(cross->read({.x = reshape(x, {B, T, C}),
-                                  .who = memory.who,
-                                  .lengths = memory.lengths,
-                                  .places = step_places(B, T, m, from)},
-                                 caches.cross)
+      return reshape(cross
+                         ->read({.x = reshape(x, {B, T, C}),
+                                 .who = memory.who,
+                                 .lengths = memory.lengths,
+                                 .places = step_places(B, T, m, from)},
+                                caches.cross)
                          .y,
                      {N * m, C});
     });

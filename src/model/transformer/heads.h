@@ -1,6 +1,6 @@
-// What a Transformer encoder is used for: a label for every token, one for a text, and masked tokens
-// (Devlin et al., "BERT", 2018). All three keep the encoder under the same paths ("encoder/..."), so
-// that the weights of one can start another.
+// What a Transformer encoder is used for: a label for every token, one for a text, and masked
+// tokens (Devlin et al., "BERT", 2018). All three keep the encoder under the same paths
+// ("encoder/..."), so that the weights of one can start another.
 #pragma once
 
 #include "fovea/model/model.h"

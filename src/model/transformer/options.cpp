@@ -32,8 +32,7 @@ const Fields<TransformerOptions>& transformer_fields() {
         whole_from(0, 1024)},
        {"hidden", &O::hidden, "units of the feed-forward; 0: 4 width", whole_from(0, 1 << 20)},
        {"norm", &O::norm, "norms before each part or behind it", one_of({"pre", "post"})},
-       {"activation", &O::activation, "of the feed-forward",
-        one_of({"relu", "gelu", "gelu_tanh"})},
+       {"activation", &O::activation, "of the feed-forward", one_of({"relu", "gelu", "gelu_tanh"})},
        {"position", &O::position, "how tokens know their places", one_of(position_names())},
        {"attention_dropout", &O::attention_dropout, "part of the weights dropped", part_of_one()},
        {"recompute", &O::recompute, "less memory, more time"}});

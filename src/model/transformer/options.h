@@ -9,18 +9,18 @@
 namespace fovea {
 
 struct TransformerOptions {
-  int64_t layers = 4;     // of the encoder, and as many of the decoder
-  int64_t width = 256;    // features of a token
-  int64_t heads = 4;      //
-  int64_t hidden = 0;     // of the feed-forward; 0: 4 width
-  int64_t key_heads = 0;  // that heads share in equal groups; 0: one for each head
+  int64_t layers = 4;        // of the encoder, and as many of the decoder
+  int64_t width = 256;       // features of a token
+  int64_t heads = 4;         //
+  int64_t hidden = 0;        // of the feed-forward; 0: 4 width
+  int64_t key_heads = 0;     // that heads share in equal groups; 0: one for each head
   std::string norm = "pre";  // pre: before each part, and one at the end; post: behind each, as in
                              // the paper
   std::string activation = "gelu";      // relu, gelu, gelu_tanh
-  double dropout = 0.1;            // of embeddings, hidden layers and what joins the residual
-  double attention_dropout = 0.1;  // of the weights
+  double dropout = 0.1;                 // of embeddings, hidden layers and what joins the residual
+  double attention_dropout = 0.1;       // of the weights
   std::string position = "sinusoidal";  // of the catalogue, or none
-  int64_t longest = 1024;                 // learned positions: how many there are
+  int64_t longest = 1024;               // learned positions: how many there are
   AttentionOptions attention = scaled();  // score and alignment of every head
   bool tied = true;                       // the output layer shares the (decoder's) embedding
   bool shared = false;                    // translation: source and target share one embedding

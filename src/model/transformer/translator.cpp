@@ -53,9 +53,8 @@ TransformerTranslator::TransformerTranslator(Scope s, const ModelSizes& sizes,
 
 Memory TransformerTranslator::encode(const ModelInputs& in) const {
   const RowLayout layout(in.text);
-  return {.states = layout.pad(encoder_(in.text)),
-          .lengths = in.text.lengths(),
-          .who = layout.keys};
+  return {
+      .states = layout.pad(encoder_(in.text)), .lengths = in.text.lengths(), .who = layout.keys};
 }
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
-// The Transformer as it was first told: an encoder, and a decoder that looks at it. The decoder takes
-// any memory.
+// The Transformer as it was first told: an encoder, and a decoder that looks at it. The decoder
+// takes any memory.
 #pragma once
 
 #include "fovea/model/seq2seq/translator.h"
