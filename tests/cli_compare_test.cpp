@@ -173,8 +173,7 @@ TEST(Lm, TestsOnTextThatChoseNothing) {
     for (const auto& one : details["inputs"]) all += one.get<std::string>();
     std::erase(all, '\n');
     std::ranges::sort(all);
-    const auto same = std::ranges::unique(all);
-    all.erase(same.begin(), same.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
   };
   EXPECT_EQ(inputs("--data dev"), "b");
