@@ -134,7 +134,7 @@ class Choice {
     for (size_t r = 0; r < roles_.size(); ++r) {
       if (chosen_[r].empty()) {
         check(!roles_[r].required, path_, ": which column is the ", roles_[r].name,
-              " cannot be told; say --columns ", example(), ". There ",
+              " cannot be told; say columns ", example(), ". There ",
               columns_.size() == 1 ? "is " : "are ", listed(columns_));
         continue;
       }

@@ -10,7 +10,7 @@
 
 namespace fovea {
 
-// What a task needs of a record. The name is the word before `=` in --columns and decides which
+// What a task needs of a record. The name is the word before `=` in columns and decides which
 // column names are usual for it (label: label, category, class, ...).
 struct Role {
   enum class Kind {
@@ -56,7 +56,7 @@ struct ColumnChoice {
   std::string reason;  // "label is column 2 'category' (a usual name), text is ..."
 };
 
-// `asked` is --columns: "label=category,text=title+body" or "label=5,text=3", where a name goes
+// `asked` is columns: "label=category,text=title+body" or "label=5,text=3", where a name goes
 // before a number, + joins columns and a comma that no role follows belongs to the name; or names
 // or numbers alone, one for each role in order ("5,3"; one alone is the role `tags`). Roles that
 // are not said take a column by its usual name, else a file with as many columns as roles gives

@@ -118,7 +118,7 @@ class Recognition {
     check((first != "{" && !array) || wanted_ < 2, path_, ":1: is one JSON ",
           array ? "array" : "object over several lines",
           "; needs an object a line: make them with jq -c ", array ? "'.[]'" : ".",
-          ", or say --format");
+          ", or say format");
   }
 
   static std::vector<std::string_view> split(std::string_view line, char separator) {
@@ -336,7 +336,7 @@ Dialect recognise(const std::string& path, std::string_view head, bool all,
     dialect.reason = separated_reason(dialect, header == "auto" ? sign.reason : "as asked");
   } else {
     check(header != "yes" || dialect.format == "text", path, ": is ", dialect.format,
-          ", which has no header; leave --header away");
+          ", which has no header; leave header away");
     LineReader lines = LineReader::of(head);
     dialect.rows = first_rows(*rows_of(dialect, lines));
     dialect.header = header == "yes";

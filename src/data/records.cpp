@@ -215,7 +215,7 @@ bool RecordReader::refuse(std::string problem, int64_t line) {
   if (line == 0) line = rows_->line();
   check(options_.skip_bad, lines_.path(), ":", line, ": ", problem,
         problem.find(';') == std::string::npos ? "; mend it" : "",
-        ", or leave such rows out with --skip-bad");
+        ", or leave such rows out with skip_bad");
   ++summary_.bad_rows;
   if (summary_.first_bad.size() < most_told) {
     summary_.first_bad.push_back({line, std::move(problem)});

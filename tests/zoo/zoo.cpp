@@ -276,7 +276,7 @@ std::vector<Animal> headers_and_columns() {
       {.name = "columns_that_cannot_be_told",
        .roles = "classify",
        .bytes = "a\tb\tc\nd\te\tf\n",
-       .out = ": which column is the label cannot be told; say --columns label=1,text=2. There are "
+       .out = ": which column is the label cannot be told; say columns label=1,text=2. There are "
               "column 1 (a, d); column 2 (b, e); column 3 (c, f)"},
       {.name = "two_sentences",
        .roles = "compare",
@@ -501,7 +501,7 @@ std::vector<Animal> bad_rows() {
        .roles = "classify",
        .bytes = ragged,
        .out = ":3: needs 2 columns as the header has, got 1; mend it, or leave such rows out with "
-              "--skip-bad"},
+              "skip_bad"},
       {.name = "ragged_left_out",
        .roles = "classify",
        .bytes = ragged,
