@@ -174,7 +174,7 @@ class Translation {
         std::vector<NamedTensor>{{"source/ids", source_.ids}, {"source/offsets", source_.offsets}});
   }
 
-  std::vector<std::vector<Answer>> run() const {
+  std::vector<std::vector<Hypothesis>> run() const {
     // 40 tokens, however long the sources are.
     return beam_search(Limited(model_.decoder()), model_.encode({.text = source_}),
                        {.beam = beam, .longest_factor = 100});
@@ -214,7 +214,7 @@ void serve(const std::string& folder, int64_t width) {
   std::fflush(stdout);
   for (int64_t times; std::cin >> times;) {
     const double start = now(), processor = static_cast<double>(std::clock());
-    std::vector<std::vector<Answer>> answers;
+    std::vector<std::vector<Hypothesis>> answers;
     for (int64_t i = 0; i < times; ++i) answers = translation.run();
     std::printf("%.6f %.6f %lld", now() - start,
                 (static_cast<double>(std::clock()) - processor) / CLOCKS_PER_SEC,

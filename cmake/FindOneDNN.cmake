@@ -11,11 +11,7 @@ find_package_handle_standard_args(OneDNN
 
 if(OneDNN_FOUND AND NOT TARGET OneDNN::dnnl)
   add_library(OneDNN::dnnl UNKNOWN IMPORTED)
-  # The kernels tell oneDNN's OpenMP how many threads to use, so they must reach the same runtime as
-  # it does. -fopenmp would not: clang's is libomp, and Debian's oneDNN runs on libgomp. The name is
-  # enough, as g++ and clang++ both search GCC's folder.
   set_target_properties(OneDNN::dnnl PROPERTIES
     IMPORTED_LOCATION ${ONEDNN_LIBRARY}
-    INTERFACE_INCLUDE_DIRECTORIES ${ONEDNN_INCLUDE_DIR}
-    INTERFACE_LINK_LIBRARIES gomp)
+    INTERFACE_INCLUDE_DIRECTORIES ${ONEDNN_INCLUDE_DIR})
 endif()

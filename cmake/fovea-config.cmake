@@ -1,7 +1,29 @@
-# find_package(fovea) gives the target fovea::fovea.
+# find_package(fovea) gives fovea::fovea and fovea::core; find_package(fovea COMPONENTS core) gives
+# fovea::core, and looks for nothing but what that needs.
+set(fovea_core_only OFF)
+foreach(component IN LISTS fovea_FIND_COMPONENTS)
+  if(component STREQUAL core)
+    set(fovea_core_only ON)
+  elseif(NOT component STREQUAL fovea)
+    set(fovea_FOUND OFF)
+    set(fovea_NOT_FOUND_MESSAGE "fovea has the components core and fovea, not '${component}'")
+    return()
+  endif()
+endforeach()
+if("fovea" IN_LIST fovea_FIND_COMPONENTS)
+  set(fovea_core_only OFF)
+endif()
+
 set(fovea_module_path ${CMAKE_MODULE_PATH})
 list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake)
 set(CMAKE_MODULE_PATH ${fovea_module_path})
 unset(fovea_module_path)
-include(${CMAKE_CURRENT_LIST_DIR}/fovea-targets.cmake)
+
+include(${CMAKE_CURRENT_LIST_DIR}/fovea-core-targets.cmake)
+set(fovea_core_FOUND ON)
+if(NOT fovea_core_only)
+  include(${CMAKE_CURRENT_LIST_DIR}/fovea-targets.cmake)
+  set(fovea_fovea_FOUND ON)
+endif()
+unset(fovea_core_only)

@@ -42,7 +42,7 @@ struct Problem {
   std::vector<T> out, lse, dq, dk, dv, dbias;
   std::vector<uint8_t> mask;
   std::vector<int32_t> lo, hi;
-  AttentionInputs<T> in;
+  HeadInputs<T> in;
   AttentionGradients<T> to;
   HeadView<T> out_view, dout_view;
 };

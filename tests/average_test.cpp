@@ -230,7 +230,7 @@ TEST(Average, OfOneIsPlainAndOfFewerIsRefused) {
 }
 
 TEST(Average, TheProgramTakesIt) {
-  EXPECT_NE(run(program + " train label --help").out.find("--average"), std::string::npos);
+  EXPECT_NE(run(program + " train label --help-all").out.find("--average"), std::string::npos);
   const ScratchFolder s;
   const std::string words = program +
                             " train label --data builtin:tags --examples 100 --embed 8 --width 12"

@@ -111,7 +111,7 @@ TEST(BeamSearch, AWideBeamFindsTheBestAnswer) {
     const auto answers =
         beam_search(Scripted(), memory_of(one), {.beam = 200, .nbest = 3, .length_penalty = 0});
     auto best = found.rbegin();
-    for (const Answer& answer : answers[0]) {
+    for (const Hypothesis& answer : answers[0]) {
       EXPECT_EQ(answer.ids, best->second) << source;
       EXPECT_NEAR(answer.score, best->first, 1e-5);
       ++best;

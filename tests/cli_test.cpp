@@ -61,15 +61,24 @@ TEST(Program, LearnsFromACsvFile) {
 }
 
 TEST(Program, SaysWhereAFileIsWrong) {
-  const std::string word = write_file("word.csv", "1,2\n3,four\n");
+  const std::string word = write_file("word.csv", "1,2\n1,3\n1,4\n1,5\n1,6\n1,7\n3,four\n");
   expect_refused("train regress --data " + word, 1,
-                 word + ":2: column 2 needs a number, got 'four'");
+                 word +
+                     ":7: column 2 needs a number, got 'four'; mend it, or leave such rows out "
+                     "with skip_bad");
   const std::string ragged = write_file("ragged.csv", "1,2\n3,4,5\n");
-  expect_refused("train regress --data " + ragged, 1, ragged + ":2: needs 2 columns, got 3");
+  expect_refused("train regress --data " + ragged, 1,
+                 ragged +
+                     ":2: needs 2 columns as most rows have, got 3; mend it, or leave such rows "
+                     "out with skip_bad");
   const std::string one = write_file("one.csv", "1\n2\n");
-  expect_refused("train regress --data " + one, 1, one + ":1: needs at least two columns, got one");
+  expect_refused("train regress --data " + one, 1,
+                 one +
+                     ": which column is the numbers cannot be told; say columns "
+                     "target=1,numbers=2. There is column 1 (1, 2)");
   const std::string empty = write_file("empty.csv", "");
-  expect_refused("train regress --data " + empty, 1, empty + ": has no rows of numbers");
+  expect_refused("train regress --data " + empty, 1,
+                 empty + ": is empty; needs rows with target, numbers");
   expect_refused("train regress --data /no/such/file", 1,
                  "/no/such/file: cannot be read: No such file or directory");
 }

@@ -128,7 +128,7 @@ class TranslationCost : public testing::Test {
         {4, 5, 6, 7, 8}, {9, 8, 7, 6, 5}, {1, 4, 1, 4, 1}};
     return {.text = sequences_of(lists)};
   }
-  std::vector<std::vector<Answer>> run(const Translator& model) const {
+  std::vector<std::vector<Hypothesis>> run(const Translator& model) const {
     return beam_search(model.decoder(), model.encode(inputs()), options);
   }
 

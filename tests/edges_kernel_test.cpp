@@ -106,7 +106,7 @@ struct Problem {
         bias[e] = -std::numeric_limits<float>::infinity();
       }
     }
-    AttentionInputs<float>& base = in.base;
+    HeadInputs<float>& base = in.base;
     base.B = c.B, base.H = c.H, base.Hk = c.Hk, base.Tq = c.Tq, base.Tk = c.Tk;
     base.D = c.D, base.Dv = c.Dv, base.scale = 0.7f;
     base.q = view<const float>(q.data(), c.Tq, c.H, c.D);

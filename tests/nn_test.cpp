@@ -65,7 +65,7 @@ TEST(Init, OrthogonalIsOrthogonal) {
     }
   }
   const Tensor gates = init::orthogonal(1, 4)({12, 3}, Random(1));
-  const Tensor block = Tensor::of<double>({3, 3}, gates.read<double>().subspan(9, 9));
+  const Tensor block = Tensor::of({3, 3}, gates.read<double>().subspan(9, 9));
   EXPECT_NEAR(matmul(block, block, Transpose::b).read<double>()[4], 1, 1e-12);
 }
 

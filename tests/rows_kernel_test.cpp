@@ -54,7 +54,7 @@ struct Problem {
       lo.push_back(static_cast<int32_t>(i / 2));
       hi.push_back(static_cast<int32_t>(i == 5 ? 0 : std::min(i / 2 + 9, c.Tk)));
     }
-    AttentionInputs<float>& base = in.base;
+    HeadInputs<float>& base = in.base;
     base.B = c.B, base.H = c.H, base.Hk = c.Hk, base.Tq = c.Tq, base.Tk = c.Tk;
     base.D = c.D, base.Dv = c.Dv, base.scale = 0.7f;
     base.q = {q.data(), c.Tq * c.H * c.D, c.H * c.D, c.D};

@@ -45,6 +45,9 @@ TEST(Schedule, CosineAndLinearFollowTheBudget) {
 }
 
 TEST(Schedule, StepFallsAfterEverySoMany) {
+  const Schedule held({.schedule = "step", .decay = 0.1, .decay_every = 5, .hold = 7});
+  EXPECT_DOUBLE_EQ(held.factor(12, 0), 1);
+  EXPECT_DOUBLE_EQ(held.factor(13, 0), 0.1);
   const Schedule schedule({.schedule = "step", .decay = 0.1, .decay_every = 5, .floor = 0.005});
   for (const auto& [step, factor] :
        {std::pair(1, 1.0), {5, 1.0}, {6, 0.1}, {10, 0.1}, {11, 0.01}, {16, 0.005}, {1000, 0.005}}) {

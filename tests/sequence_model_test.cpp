@@ -172,7 +172,7 @@ TEST(Tagger, GradientsWithAndWithoutAttention) {
   for (const char* score : {"none", "scaled"}) {
     Parameters table(8, Dtype::f64);
     const RecurrentTagger model(table, {.vocabulary = source_words, .alphabet = 5, .labels = 3},
-                                small("gru"), choice(score), {.letters = 2});
+                                small("gru"), choice(score), {.letters = 2}, {});
     const ModelInputs in{.text = words, .letters = letters};
     EXPECT_LT(parameters_error(table, [&] { return model(in).scores; }), 1e-5);
   }

@@ -224,7 +224,7 @@ TEST(Transformer, EachSequenceIsWhatItIsAlone) {
     const TransformerTranslator translator(table, {.vocabulary = 11, .target_vocabulary = 11},
                                            tiny(position));
     const ModelSizes sizes{.vocabulary = 11, .labels = 3};
-    const TransformerTagger tagger(other, sizes, tiny(position), {.letters = 0});
+    const TransformerTagger tagger(other, sizes, tiny(position), {.letters = 0}, {});
     const TransformerClassifier mean(third, sizes, tiny(position)),
         first(fourth, sizes, tiny(position), "first");
     const Tensor taught = translator.teach({.text = source}, target).scores,
@@ -331,7 +331,7 @@ TEST(Transformer, EncodersHaveTheSamePathsWhateverTheyAreUsedFor) {
   Parameters masked, tagged, classified;
   const ModelSizes sizes{.vocabulary = 11, .alphabet = 30, .labels = 3};
   const MaskedLanguageModel mlm(masked, sizes, tiny("learned"));
-  const TransformerTagger tagger(tagged, sizes, tiny("learned"), {});
+  const TransformerTagger tagger(tagged, sizes, tiny("learned"), {}, {});
   const TransformerClassifier classifier(classified, sizes, tiny("learned"));
   int64_t found = 0;
   for (const auto& entry : masked.entries()) {

@@ -4,10 +4,12 @@
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 build_packages=(g++ cmake ninja-build ccache
-  libdnnl-dev libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev
+  libhwy-dev nlohmann-json3-dev libcli11-dev libfmt-dev
   zlib1g-dev liblzma-dev libzstd-dev libutf8proc-dev libicu-dev libsentencepiece-dev libstb-dev
+  libfreetype-dev libharfbuzz-dev libfontconfig-dev
   pkg-config)
-test_packages=(libgtest-dev libbenchmark-dev clang-14 libclang-rt-14-dev clang-format-14 chromium)
+test_packages=(libgtest-dev libbenchmark-dev libdnnl-dev clang-14 libclang-rt-14-dev clang-format-14
+  chromium doxygen python3-dev)
 
 # The cache serves the consumer test, which builds the library again in another folder; CTest clears
 # the locale for it, which would count as a difference.

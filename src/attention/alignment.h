@@ -23,13 +23,14 @@ struct AlignmentStart {
 
 // How kernels that hold whole rows of scores align them.
 struct RowAlignment {
-  kernel::RowAlign align = kernel::RowAlign::softmax;
-  float alpha = 1.5f;                   // entmax
-  float sigma = 1;                      // local, around AlignmentStart::center
-  kernel::GivenAlign given{};           // a function from outside,
-  std::shared_ptr<const void> keeps{};  // and what it works with
+  kernel::RowAlign align = kernel::RowAlign::softmax;  // by which rule
+  float alpha = 1.5f;                                  // entmax
+  float sigma = 1;                                     // local, around AlignmentStart::center
+  kernel::GivenAlign given{};                          // a function from outside,
+  std::shared_ptr<const void> keeps{};                 // and what it works with
 };
 
+// What an alignment makes of scores.
 struct AlignedWeights {
   Tensor a;                  // [B, H, Tq, Tk]
   Tensor log_probability{};  // of what was drawn, [B, Tq, H]
@@ -37,7 +38,7 @@ struct AlignedWeights {
 
 // Softmax, unless more is said.
 struct Alignment {
-  std::string name = "softmax";
+  std::string name = "softmax";  // for errors and reports
   // Null: nothing is to be settled before.
   std::function<AlignmentStart(const AttentionInputs& in, const Extent& e)> start{};
   // The definition, in ops: scores [..., keys], -inf where a query may not look. Null: softmax.

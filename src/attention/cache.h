@@ -10,7 +10,7 @@ namespace fovea {
 // and values alone. While a tape lives, appending is recorded on it and copies all.
 class KeyValueCache {
  public:
-  int64_t length() const { return length_; }
+  int64_t length() const { return length_; }  // how many keys each entry has
   // k [B, m, Hk, Dk], v [B, m, Hk, Dv]
   void append(const Tensor& k, const Tensor& v);
   // Entry b of the batch becomes what entry rows[b] was (int32): beam search keeps some hypotheses,
@@ -26,6 +26,7 @@ class KeyValueCache {
   // takes the pattern first_keys(who, length).
   const Tensor& stored_keys() const { return keys_; }
   const Tensor& stored_values() const { return values_; }
+  // Keys that fit before the memory has to grow.
   int64_t room() const { return keys_.empty() ? 0 : keys_.dim(1); }
 
  private:

@@ -36,6 +36,8 @@ std::string name_of(Entry::Kind kind) {
       return "position";
     case Entry::Kind::query:
       return "query";
+    case Entry::Kind::feature:
+      return "feature";
   }
   return "";
 }
@@ -85,20 +87,37 @@ AlignmentFactory alignment_factory(const AttentionOptions& options) {
   };
 }
 
+FeatureOptions feature_options(const AttentionOptions& o) {
+  return {score_factory(o), alignment_factory(o)};
+}
+
+namespace {
+
+void add_options(std::vector<std::string>& names, const Entry& entry) {
+  for (const std::string& name : entry.options) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> options_read(const AttentionOptions& o) {
   std::vector<std::string> names{"score"};
   if (o.score == "none") return names;
   const Entry& query = find_entry(Entry::Kind::query, o.query);
   if (!query.reads_score) names.clear();
   names.insert(names.end(), {"align", "query"});
-  const auto add = [&](const Entry& entry) {
-    for (const std::string& name : entry.options) {
-      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-  };
-  add(query);
-  if (query.reads_score) add(find_entry(Entry::Kind::score, o.score));
-  add(find_entry(Entry::Kind::alignment, o.align));
+  add_options(names, query);
+  if (query.reads_score) add_options(names, find_entry(Entry::Kind::score, o.score));
+  add_options(names, find_entry(Entry::Kind::alignment, o.align));
+  return names;
+}
+
+std::vector<std::string> options_read_by(std::string_view feature, const AttentionOptions& o) {
+  std::vector<std::string> names{"score", "align"};
+  add_options(names, find_entry(Entry::Kind::feature, feature));
+  add_options(names, find_entry(Entry::Kind::score, o.score));
+  add_options(names, find_entry(Entry::Kind::alignment, o.align));
   return names;
 }
 
@@ -109,7 +128,7 @@ const Fields<AttentionOptions>& attention_fields() {
       {"align", &O::align, "alignment of the attention (fovea list)"},
       {"query", &O::query, "how it asks: single, multi_head, multi_hop, ... (fovea list)"},
       {"heads", &O::heads, "heads of multi-head attention", whole_from(1, 1024)},
-      {"hops", &O::hops, "hops of multi-hop attention", whole_from(1, 100)},
+      {"hops", &O::hops, "hops of multi-hop and rotatory attention", whole_from(1, 100)},
       {"score_width", &O::score_width, "hidden features of the score", whole_from(1, 65536)},
       {"act", &O::act, "activation of the score",
        one_of({"tanh", "sigmoid", "relu", "leaky_relu"})},
@@ -119,6 +138,7 @@ const Fields<AttentionOptions>& attention_fields() {
       {"longest_keys", &O::longest_keys, "keys that a location score serves",
        whole_from(1, 1 << 24)},
       {"alpha", &O::alpha, "of entmax: 1 is softmax, 2 sparsemax", above(1, 2)},
+      {"pooled", &O::pooled, "weigh by the largest affinities of rows and columns"},
       {"reach", &O::reach, "keys that a local window reaches to each side", whole_from(1, 1 << 24)},
   };
   return fields;
@@ -129,7 +149,8 @@ namespace {
 std::vector<Entry>& entries() {
   static std::vector<Entry> all = [] {
     std::vector<Entry> list;
-    for (auto part : {score_entries, alignment_entries, position_entries, query_entries}) {
+    for (auto part :
+         {score_entries, alignment_entries, position_entries, query_entries, feature_entries}) {
       for (Entry& entry : part()) list.push_back(std::move(entry));
     }
     return list;

@@ -2,12 +2,14 @@
 // mechanisms are all made from it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "fovea/attention/alignment.h"
 #include "fovea/attention/contract.h"
 #include "fovea/attention/factory.h"
+#include "fovea/attention/feature/features.h"
 #include "fovea/attention/position/positions.h"
 #include "fovea/base/fields.h"
 #include "fovea/nn/scope.h"
@@ -23,6 +25,7 @@ enum class Law {
   nothing_is_zero,    // a query that may look at nothing: zero context, finite gradients
   steps_equal_whole,  // one query at a time gives what all at once do
 };
+// In words, as lists have it.
 std::string name_of(Law law);
 
 // Attention by name: what a model is told about the one it looks with. Sizes come from the model;
@@ -34,7 +37,7 @@ struct AttentionOptions {
   std::string align = "softmax";
   std::string query = "single";
   int64_t heads = 4;           // of multi-head attention
-  int64_t hops = 2;            // of multi-hop attention
+  int64_t hops = 2;            // of multi-hop and rotatory attention
   int64_t score_width = 64;    // hidden features of additive scores
   std::string act = "tanh";    // tanh, sigmoid, relu, leaky_relu
   double beta = 1;             // sharpness of the cosine score: its first value
@@ -42,29 +45,38 @@ struct AttentionOptions {
   int64_t longest_keys = 512;  // keys that a location score serves, or learned positions
   double alpha = 1.5;          // of entmax
   int64_t reach = 10;          // D of local alignments
+  bool pooled = false;         // parallel co-attention: maxima of the affinity
 };
+// The options above that are no sizes, with their ranges.
 const Fields<AttentionOptions>& attention_fields();
 
 // A whole mechanism, from queries, keys and values to contexts.
 using Mechanism = std::function<AttentionOutput(const AttentionInputs&)>;
+// One over several inputs, all d_k wide.
+using FeatureMechanism = std::function<FeatureOutput(std::span<const Features>)>;
 
+// A row of the table: one mechanism of the literature.
 struct Entry {
-  enum class Kind { score, alignment, position, query };
+  enum class Kind { score, alignment, position, query, feature };
   std::string id;  // as in the literature's tables: "G6", "A5"
   std::string name;
   Kind kind;
   std::string title, paper, equation;
   std::vector<std::string> options{};  // which of the fields it reads
-  std::vector<Law> laws{};
+  std::vector<Law> laws{};             // that it keeps; one that is not listed may break
   // What it is made of: the part that models choose, by kind, ...
   std::function<Score(Scope, const AttentionOptions&)> score{};
   std::function<Alignment(Scope, const AttentionOptions&)> alignment{};
   std::function<Positions(Scope, const AttentionOptions&)> positions{};
   // ... or a mechanism that is more than a choice of parts,
   std::function<Mechanism(Scope, const AttentionOptions&)> whole{};
+  // or one over several inputs,
+  std::function<FeatureMechanism(Scope, const AttentionOptions&)> features{};
   // in which a score can be chosen, or which has one of its own.
   bool reads_score = true;
+  int inputs = 1;  // of a mechanism over several
 };
+// In lower case, as lists have it.
 std::string name_of(Entry::Kind kind);
 
 // The attention that the options name.
@@ -74,9 +86,13 @@ Mechanism make_mechanism(const Entry& entry, Scope s, AttentionOptions options);
 // The chosen score and alignment alone, for mechanisms that contain attention.
 ScoreFactory score_factory(const AttentionOptions& options);
 AlignmentFactory alignment_factory(const AttentionOptions& options);
+FeatureOptions feature_options(const AttentionOptions& options);
 // Which of attention_fields() count for these: score, align, query, and what the chosen ones read.
 std::vector<std::string> options_read(const AttentionOptions& options);
+// The same inside of a mechanism over several inputs, by its name.
+std::vector<std::string> options_read_by(std::string_view feature, const AttentionOptions& options);
 
+// All entries, those added from outside last.
 const std::vector<Entry>& catalog();
 // An entry from outside the library: from then on it has a name wherever the others have. To be
 // called before the catalogue is used by other threads; a name of that kind that exists is an

@@ -57,7 +57,8 @@ Tensor bias_of_edges(const Tensor& bias, const PreparedAttention& c) {
 struct SavedEdges {
   Extent e;
   int64_t Hk;
-  Tensor q, k, v, bias, w;
+  Heads q, k, v;
+  Tensor bias, w;
   float scale;
   ScoreMap map;
   std::shared_ptr<const ResolvedPattern> who;
@@ -67,9 +68,9 @@ struct SavedEdges {
   explicit SavedEdges(const PreparedAttention& c)
       : e(c.e),
         Hk(c.Hk),
-        q(c.form.q),
-        k(c.form.k),
-        v(c.in.v),
+        q(c.form.q.to_record()),
+        k(c.form.k.to_record()),
+        v(c.in.v.to_record()),
         bias(c.bias.empty() ? Tensor() : bias_of_edges(c.bias, c)),
         w(c.form.w),
         scale(static_cast<float>(c.form.scale)),
@@ -83,7 +84,7 @@ struct SavedEdges {
     in.base.B = e.B, in.base.H = e.H, in.base.Hk = Hk, in.base.Tq = e.Tq, in.base.Tk = e.Tk;
     in.base.D = q.dim(3), in.base.Dv = v.dim(3);
     in.base.scale = scale;
-    in.base.q = heads_of(q), in.base.k = heads_of(k), in.base.v = heads_of(v);
+    in.base.q = q.view(), in.base.k = k.view(), in.base.v = v.view();
     in.base.dropout = dropout;
     const EdgePattern& l = *who->edges;
     in.lists = {.edges = l.edges,
@@ -95,7 +96,7 @@ struct SavedEdges {
                 .batch = l.batches == 1 ? 0 : l.heads,
                 .head = l.heads == 1 ? 0 : 1};
     in.map = map;
-    if (!w.empty()) in.w = w.read().data();
+    if (!w.empty()) in.w = w.read().data(), in.w_head = w.rank() == 2 ? w.dim(1) : 0;
     if (!bias.empty()) in.bias = of_edges<const float>(bias.read().data(), bias.shape());
     in.align = align.align;
     in.alpha = align.alpha;
@@ -109,8 +110,9 @@ struct SavedEdges {
 
   void backward(kernel::HeadView<const float> dout, kernel::EdgeView<const float> dweights,
                 InputGradients& dx) const {
-    Tensor dq(q.shape()), dk(k.shape()), dv(v.shape()), dbias, dw;
-    kernel::EdgesGradients to{heads_of(dq), heads_of(dk), heads_of(dv)};
+    Tensor dq(q.memory().shape()), dk(k.memory().shape()), dv(v.memory().shape()), dbias, dw;
+    kernel::EdgesGradients to{q.over(dq.write().data()), k.over(dk.write().data()),
+                              v.over(dv.write().data())};
     if (!bias.empty() && dx.wants(3)) {
       dbias = Tensor(bias.shape());
       to.dbias = of_edges<float>(dbias.write().data(), dbias.shape());
@@ -236,7 +238,8 @@ AttentionOutput attend_edges(const PreparedAttention& c) {
   }
   kernel::attention_edges_forward(saved.view(), heads_of(context), to_weights);
   out.context = record(
-      "attention_edges", {saved.q, saved.k, saved.v, saved.bias, saved.w}, context,
+      "attention_edges",
+      {saved.q.memory(), saved.k.memory(), saved.v.memory(), saved.bias, saved.w}, context,
       [saved](const Tensor& dy, InputGradients& dx) { saved.backward(heads_of(dy), {}, dx); });
   if (weights.empty()) return out;
   if (c.wants(Capture::What::rows)) out.weights.rows = rows_of_edges(c, weights);
@@ -245,8 +248,8 @@ AttentionOutput attend_edges(const PreparedAttention& c) {
   out.weights.edge_weights = weights;
   if (!c.wants(Capture::What::with_gradient)) return out;
   out.weights.edge_weights = record(
-      "edge_weights", {saved.q, saved.k, saved.v, saved.bias, saved.w}, weights,
-      [saved](const Tensor& da, InputGradients& dx) {
+      "edge_weights", {saved.q.memory(), saved.k.memory(), saved.v.memory(), saved.bias, saved.w},
+      weights, [saved](const Tensor& da, InputGradients& dx) {
         saved.backward({}, SavedEdges::of_edges<const float>(da.read().data(), da.shape()), dx);
       });
   return out;

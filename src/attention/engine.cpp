@@ -3,18 +3,36 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "fovea/attention/position/distance.h"
 #include "fovea/attention/prepared.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/op/elementwise.h"
+#include "fovea/op/shape.h"
 #include "fovea/op/tape.h"
 
 namespace fovea {
 namespace {
 
+void check_memory(const AttentionInputs& in) {
+  const std::span<float> to = in.into.memory;
+  if (to.empty()) return;
+  const int64_t wanted = in.q.dim(0) * in.q.dim(1) * in.q.dim(2) * in.v.dim(3);
+  check(static_cast<int64_t>(to.size()) == wanted, "attend: the context has ", wanted,
+        " numbers, the memory given for it ", to.size());
+  for (const Heads* x : {&in.q, &in.k, &in.v}) {
+    check(x->dtype() == Dtype::f32,
+          "attend: a context goes into memory given for it in float32 alone");
+    const auto from = x->memory().read();
+    check(std::less_equal<>()(to.data() + to.size(), from.data()) ||
+              std::less_equal<>()(from.data() + from.size(), to.data()),
+          "attend: the memory given for the context overlaps that of q, k or v");
+  }
+}
+
 void check_inputs(const AttentionInputs& in) {
-  for (const Tensor* x : {&in.q, &in.k, &in.v}) {
+  for (const Heads* x : {&in.q, &in.k, &in.v}) {
     check(x->rank() == 4, "attend: q, k and v need 4 axes [B, T, H, D], got ", in.q.shape(), ", ",
           in.k.shape(), " and ", in.v.shape());
   }
@@ -26,6 +44,7 @@ void check_inputs(const AttentionInputs& in) {
   check(in.k.dim(2) > 0 && in.q.dim(2) % in.k.dim(2) == 0, "attend: ", in.q.dim(2),
         " query heads cannot share ", in.k.dim(2), " key heads in equal groups");
   check(in.dropout >= 0 && in.dropout < 1, "attend: dropout must be in [0, 1), got ", in.dropout);
+  check_memory(in);
   const Capture& ask = in.capture;
   if (ask.what != Capture::What::summary) return;
   check(ask.top >= 0 && ask.top <= 32, "capture: a summary keeps 0 to 32 keys a query, got ",
@@ -164,10 +183,17 @@ AttentionOutput attend_unrecorded(const AttentionInputs& in, const Score& score,
     const char* name;
     std::string (*declines)(const PreparedAttention&);
     AttentionOutput (*attend)(const PreparedAttention&);
+    bool writes_into;  // the memory that the caller gave for the context
   };
-  static constexpr Path paths[] = {{"edges", edges_declines, attend_edges},
-                                   {"fused", fused_declines, attend_fused},
-                                   {"rows", rows_declines, attend_rows}};
+  const auto put = [&in](AttentionOutput out) {
+    const ContextMemory& into = in.into;
+    if (into.head_major) out.context = permute(out.context, {0, 2, 1, 3});
+    if (!into.memory.empty()) std::ranges::copy(out.context.read(), into.memory.begin());
+    return out;
+  };
+  static constexpr Path paths[] = {{"edges", edges_declines, attend_edges, false},
+                                   {"fused", fused_declines, attend_fused, true},
+                                   {"rows", rows_declines, attend_rows, true}};
   std::string why;
   for (const Path& path : paths) {
     const std::string no = path.declines(call);
@@ -176,10 +202,10 @@ AttentionOutput attend_unrecorded(const AttentionInputs& in, const Score& score,
       continue;
     }
     if (explains()) std::fprintf(stderr, "attend: %s %s\n", path.name, why.c_str());
-    return path.attend(call);
+    return path.writes_into ? path.attend(call) : put(path.attend(call));
   }
   if (explains()) std::fprintf(stderr, "attend: plain %s\n", why.c_str());
-  return attend_plain(call);
+  return put(attend_plain(call));
 }
 
 AttentionOutput attend(const AttentionInputs& in, const Score& score, const Alignment& align) {

@@ -8,6 +8,7 @@
 
 namespace fovea {
 
+// Makes the score of one attention, whose parameters stand under the Scope.
 using ScoreFactory = std::function<Score(Scope, int64_t d_q, int64_t d_k)>;
 
 }  // namespace fovea

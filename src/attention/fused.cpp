@@ -6,13 +6,13 @@
 namespace fovea {
 namespace {
 
-kernel::AttentionInputs<float> view_of(const SavedInputs& saved, kernel::Align align) {
+kernel::HeadInputs<float> view_of(const SavedInputs& saved, kernel::Align align) {
   auto in = saved.view();
   in.align = align;
   return in;
 }
 
-Tensor exact_rows(const PreparedAttention& c, const kernel::AttentionInputs<float>& in,
+Tensor exact_rows(const PreparedAttention& c, const kernel::HeadInputs<float>& in,
                   const Tensor& lse) {
   const std::vector<int32_t> queries = asked_queries(c);
   const auto count = static_cast<int64_t>(queries.size());
@@ -48,7 +48,8 @@ AttentionOutput attend_fused(const PreparedAttention& c) {
                                                                       : kernel::Align::sigmoid;
   const auto in = view_of(saved, align);
   AttentionOutput out;
-  out.context = Tensor({c.e.B, c.e.Tq, c.e.H, in.Dv});
+  out.context = context_for(c);
+  const bool head_major = c.in.into.head_major;
   Tensor lse({c.e.B, c.e.H, c.e.Tq});
   kernel::AttentionSummary<float> summary;
   const bool summarised = c.wants(Capture::What::summary);
@@ -56,30 +57,31 @@ AttentionOutput attend_fused(const PreparedAttention& c) {
   // The fused kernel sums softmax weights up alone; of others the rows kernel tells, whose context,
   // with bits of its own, is not used.
   const bool told_by_rows = summarised && align != kernel::Align::softmax;
-  kernel::attention_forward(in, heads_of(out.context), lse.write().data(),
+  kernel::attention_forward(in, heads_of(out.context, head_major), lse.write().data(),
                             summarised && !told_by_rows ? &summary : nullptr);
   if (told_by_rows) {
     Tensor unused(out.context.shape());
     kernel::RowsInputs rows;
     rows.base = in;
     rows.align = kernel::RowAlign::sigmoid;
-    kernel::attention_rows_forward(rows, heads_of(unused), nullptr, &summary);
+    kernel::attention_rows_forward(rows, heads_of(unused, head_major), nullptr, &summary);
   }
   if (c.wants(Capture::What::rows)) out.weights.rows = exact_rows(c, in, lse);
   if (summarised && !told_by_rows) out.weights.lse = lse;
 
   const Tensor context = out.context;
   out.log_probability = c.start.log_probability;
-  out.context = record("attention", {saved.q, saved.k, saved.v, saved.bias}, context,
-                       [saved, align, lse, context](const Tensor& dy, InputGradients& dx) {
-                         SavedGradients to(saved, dx.wants(3));
-                         kernel::attention_backward(view_of(saved, align), heads_of(context),
-                                                    heads_of(dy), lse.read().data(), to.view());
-                         dx.add(0, to.dq);
-                         dx.add(1, to.dk);
-                         dx.add(2, to.dv);
-                         if (!to.dbias.empty()) dx.add(3, to.dbias);
-                       });
+  out.context = record(
+      "attention", {saved.q.memory(), saved.k.memory(), saved.v.memory(), saved.bias}, context,
+      [saved, align, lse, context, head_major](const Tensor& dy, InputGradients& dx) {
+        SavedGradients to(saved, dx.wants(3));
+        kernel::attention_backward(view_of(saved, align), heads_of(context, head_major),
+                                   heads_of(dy, head_major), lse.read().data(), to.view());
+        dx.add(0, to.dq);
+        dx.add(1, to.dk);
+        dx.add(2, to.dv);
+        if (!to.dbias.empty()) dx.add(3, to.dbias);
+      });
   return out;
 }
 

@@ -14,11 +14,12 @@
 namespace fovea {
 
 struct MultiDimensionalOptions {
-  int64_t d_w = 0;  // hidden width; 0: d_v
-  ScoreMap act = ScoreMap::tanh;
-  Alignment align{};  // one that goes by the scores alone
+  int64_t d_w = 0;                // hidden width; 0: d_v
+  ScoreMap act = ScoreMap::tanh;  // between the two layers
+  Alignment align{};              // one that goes by the scores alone
 };
 
+// The mechanism with its parameters.
 struct MultiDimensional {
   MultiDimensional(Scope s, int64_t d_q, int64_t d_k, int64_t d_v,
                    const MultiDimensionalOptions& options = {});
@@ -27,10 +28,10 @@ struct MultiDimensional {
   // Recorder, are those of a key's features, averaged: rows [B, H, Tq, Tk].
   AttentionOutput operator()(const AttentionInputs& in) const;
 
-  MultiDimensionalOptions options;
-  std::string name;  // its path: what a Recorder calls its map
-  Linear W_1, W_2;   // b is W_2's
-  Parameter W_d;     // [d_v, d_w], as y = W_d h
+  MultiDimensionalOptions options;  // as it was made
+  std::string name;                 // its path: what a Recorder calls its map
+  Linear W_1, W_2;                  // of queries and keys; b is W_2's
+  Parameter W_d;                    // [d_v, d_w], as y = W_d h
 };
 
 }  // namespace fovea

@@ -12,7 +12,7 @@
 namespace fovea {
 
 struct MultiHeadOptions {
-  int64_t heads = 8;
+  int64_t heads = 8;             // each looks on its own
   int64_t key_heads = 0;         // 0: as many as heads; otherwise a divisor of them
   int64_t d_head = 0;            // 0: d_model / heads
   int64_t d_memory = 0;          // width of what keys and values are made from; 0: d_model
@@ -28,20 +28,22 @@ struct MultiHeadOptions {
 struct MultiHead {
   MultiHead(Scope s, int64_t d_model, const MultiHeadOptions& options = {});
 
+  // What a call takes.
   struct Inputs {
-    Tensor x;         // [B, Tq, d_model]
-    Tensor memory{};  // [B, Tk, d_memory]; empty: x
-    Tensor values{};  // [B, Tk, d_memory], where values are made from something else than keys
-    Pattern who{};
+    Tensor x;            // [B, Tq, d_model]
+    Tensor memory{};     // [B, Tk, d_memory]; empty: x
+    Tensor values{};     // [B, Tk, d_memory], where values are made from something else than keys
+    Pattern who{};       // may look at whom
     Tensor bias{};       // as in AttentionInputs
     int64_t offset = 0;  // x's first row stands where row `offset` of the memory does
     Tensor lengths{};    // as in AttentionInputs
-    Tensor places{};     //
-    Capture capture{};
+    Tensor places{};     // as in AttentionInputs
+    Capture capture{};   // which weights to keep
   };
+  // What a call gives.
   struct Output {
-    Tensor y;  // [B, Tq, d_model]
-    Weights weights;
+    Tensor y;                // [B, Tq, d_model]
+    Weights weights;         // those that the capture asked for
     Tensor log_probability;  // as in AttentionOutput
   };
   Output operator()(const Inputs& in) const;
@@ -57,9 +59,9 @@ struct MultiHead {
   void remember(const Tensor& memory, KeyValueCache& cache) const;
   Output read(const Inputs& in, const KeyValueCache& cache) const;
 
-  MultiHeadOptions options;
-  std::string name;  // its path: what a Recorder calls its map
-  Linear query, key, value, out;
+  MultiHeadOptions options;       // as it was made
+  std::string name;               // its path: what a Recorder calls its map
+  Linear query, key, value, out;  // W^Q, W^K, W^V of all heads at once, and W^O
 
  private:
   // What some of the projections make of x, each [B, T, its heads, d_head].

@@ -17,7 +17,7 @@ namespace fovea {
 
 // Sizes of one attention call: batch, heads, queries, keys.
 struct Extent {
-  int64_t B, H, Tq, Tk;
+  int64_t B, H, Tq, Tk;  // in that order
   bool operator==(const Extent&) const = default;
 };
 
@@ -32,7 +32,8 @@ struct EdgePattern {
   std::vector<int64_t> key_offsets{};
   std::vector<int32_t> key_edges{}, key_queries{};
 
-  int64_t sets() const { return batches * heads; }
+  int64_t sets() const { return batches * heads; }  // how many sets of lists there are
+  // The number of the set that head h of entry b goes by.
   int64_t set(int64_t b, int64_t h) const { return (b % batches) * heads + h % heads; }
   // The keys of query i in a set, and the number of the first of these edges.
   std::span<const int32_t> keys_of(int64_t set, int64_t i, int64_t Tq) const {
@@ -48,14 +49,17 @@ struct EdgePattern {
 struct ResolvedPattern {
   std::vector<int32_t> lo, hi;  // [range_batches, range_heads, Tq]: keys [lo, hi)
   std::vector<uint8_t> mask;    // [mask_batches, mask_heads, Tq, Tk]: not 0 = may attend
+  // 1 or all of them: how many sets of ranges and masks there are.
   int64_t range_batches = 1, range_heads = 1, mask_batches = 1, mask_heads = 1;
-  std::optional<EdgePattern> edges;
+  std::optional<EdgePattern> edges;  // there: `lo`, `hi` and `mask` are empty
 
   // The same with a mask in the place of edges, for paths that know no edges.
   ResolvedPattern dense(const Extent& extent) const;
+  // Whether query i of (b, h) may look at key j.
   bool allows(const Extent& e, int64_t b, int64_t h, int64_t i, int64_t j) const;
 };
 
+// A statement, made of rules that must all agree. Copying one is cheap.
 class Pattern {
  public:
   Pattern() = default;  // everyone may look at everyone
@@ -67,7 +71,7 @@ class Pattern {
     a.memory_ = std::make_shared<Memory>();
     return a;
   }
-  bool everything() const { return rules_.empty(); }
+  bool everything() const { return rules_.empty(); }  // nothing is forbidden
   // Throws where a rule does not fit the sizes. Worked out once for the last sizes asked for:
   // copies of a pattern share that, so that all layers and heads of a model that look alike do the
   // work once. Safe from many threads.
@@ -77,8 +81,10 @@ class Pattern {
   // a list of edges.
   struct Rule {
     virtual ~Rule() = default;
+    // Takes from `to` what the rule forbids; an Error where it does not fit the sizes.
     virtual void narrow(const Extent& extent, ResolvedPattern& to) const = 0;
   };
+  // Of one rule, which may be one from outside the library.
   explicit Pattern(std::shared_ptr<const Rule> rule)
       : rules_{std::move(rule)}, memory_(std::make_shared<Memory>()) {}
 

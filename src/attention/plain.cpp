@@ -38,8 +38,13 @@ Tensor scores(const PreparedAttention& c) {
     const Tensor one = reshape(q, {c.e.B, c.e.H, c.e.Tq, 1, D});
     const Tensor other = reshape(k_all, {c.e.B, c.e.H, 1, c.e.Tk, D});
     // Not quite the distance where it is 0, so that its slope stays finite.
-    s = c.form.w.empty() ? -sqrt(sum(square(one - other), -1) + 1e-12)
-                         : linear(apply(c.form.map, one + other), reshape(c.form.w, {1, D}));
+    if (c.form.w.empty()) {
+      s = -sqrt(sum(square(one - other), -1) + 1e-12);
+    } else if (c.form.w.rank() == 1) {
+      s = linear(apply(c.form.map, one + other), reshape(c.form.w, {1, D}));
+    } else {
+      s = sum(apply(c.form.map, one + other) * reshape(c.form.w, {1, c.e.H, 1, 1, D}), -1);
+    }
   }
   s = reshape(s, {c.e.B, c.e.H, c.e.Tq, c.e.Tk});
   return c.bias.empty() ? s : s + c.bias;

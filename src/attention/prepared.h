@@ -7,18 +7,19 @@
 namespace fovea {
 
 struct PreparedAttention {
-  const AttentionInputs& in;
-  const Alignment& align;
-  Extent e;
-  int64_t Hk;
-  ScoreForm form;
-  Tensor bias{};             // all that is added to the scores
-  bool by_diagonal = false;  // bias is [b, h, 1, Tq + Tk - 1]: what diagonal Tq - 1 + j - i has
-  AlignmentStart start{};
-  std::shared_ptr<const ResolvedPattern> who{};
-  double dropout = 0;  // 0 unless this thread trains
-  uint64_t seed = 0;   // of the dropout
+  const AttentionInputs& in;  // as they were given
+  const Alignment& align;     // as it was given
+  Extent e;                   // of the call
+  int64_t Hk;                 // heads of keys and values
+  ScoreForm form;             // what the score came down to
+  Tensor bias{};              // all that is added to the scores
+  bool by_diagonal = false;   // bias is [b, h, 1, Tq + Tk - 1]: what diagonal Tq - 1 + j - i has
+  AlignmentStart start{};     // what the alignment settled before
+  std::shared_ptr<const ResolvedPattern> who{};  // the call's, narrowed by the alignment's
+  double dropout = 0;                            // 0 unless this thread trains
+  uint64_t seed = 0;                             // of the dropout
 
+  // Whether this was asked to be kept.
   bool wants(Capture::What what) const { return in.capture.what == what; }
 };
 

@@ -20,18 +20,21 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
+  // What one attention left.
   struct Map {
     std::string
         name;  // "encoder/0/self"; a second one of a name gets "#2", as for the next hop or step
-    Weights weights;
+    Weights weights;  // as the recorder's capture asks
   };
-  const std::vector<Map>& maps() const { return maps_; }
+  const std::vector<Map>& maps() const { return maps_; }  // in the order in which they were made
   // The map of that name; an unknown one is an error that suggests the nearest.
   const Weights& operator[](std::string_view name) const;
 
   // For mechanisms: the recorder of this thread, or null.
   static Recorder* current();
+  // What it keeps of every attention.
   const Capture& capture() const { return capture_; }
+  // Adds a map.
   void keep(const std::string& name, Weights weights);
 
  private:

@@ -67,6 +67,7 @@ std::string rows_declines(const PreparedAttention& c) {
   if (!c.form.w.empty() && c.form.map == ScoreMap::distance) {
     return "no kernel for an additive score over distances";
   }
+  if (!c.form.w.empty() && c.form.w.rank() == 2) return "every head has a w of its own";
   return "";
 }
 
@@ -74,7 +75,8 @@ AttentionOutput attend_rows(const PreparedAttention& c) {
   const SavedRows saved(c);
   const auto in = saved.view();
   AttentionOutput out;
-  out.context = Tensor({c.e.B, c.e.Tq, c.e.H, in.base.Dv});
+  out.context = context_for(c);
+  const bool head_major = c.in.into.head_major;
   kernel::AttentionSummary<float> summary;
   const bool summarised = c.wants(Capture::What::summary);
   if (summarised) {
@@ -84,7 +86,7 @@ AttentionOutput attend_rows(const PreparedAttention& c) {
     }
   }
   Tensor& lse = out.weights.lse;
-  kernel::attention_rows_forward(in, heads_of(out.context),
+  kernel::attention_rows_forward(in, heads_of(out.context, head_major),
                                  lse.empty() ? nullptr : lse.write().data(),
                                  summarised ? &summary : nullptr);
   if (c.wants(Capture::What::rows)) {
@@ -96,12 +98,14 @@ AttentionOutput attend_rows(const PreparedAttention& c) {
 
   out.log_probability = c.start.log_probability;
   const auto inputs = [&] {
-    return std::vector<Tensor>{saved.q, saved.k, saved.v, saved.bias, saved.w, saved.center};
+    return std::vector<Tensor>{saved.q.memory(), saved.k.memory(), saved.v.memory(),
+                               saved.bias,       saved.w,          saved.center};
   }();
   const std::span<const Tensor> list(inputs);
-  out.context = record(
-      "attention_rows", list, out.context,
-      [saved](const Tensor& dy, InputGradients& dx) { saved.backward(heads_of(dy), {}, dx); });
+  out.context = record("attention_rows", list, out.context,
+                       [saved, head_major](const Tensor& dy, InputGradients& dx) {
+                         saved.backward(heads_of(dy, head_major), {}, dx);
+                       });
   if (!c.wants(Capture::What::with_gradient)) return out;
   const std::vector<int32_t> all = asked_queries(c);
   Tensor weights({c.e.B, c.e.H, c.e.Tq, c.e.Tk});

@@ -36,21 +36,21 @@ View bias_view(decltype(View::data) data, const Shape& s, bool by_diagonal, int6
 SavedInputs::SavedInputs(const PreparedAttention& c)
     : e(c.e),
       Hk(c.Hk),
-      q(c.form.q),
-      k(c.form.k),
-      v(c.in.v),
+      q(c.form.q.to_record()),
+      k(c.form.k.to_record()),
+      v(c.in.v.to_record()),
       bias(c.bias.empty() || c.by_diagonal ? c.bias : four_axes(c.bias, c.e)),
       by_diagonal(c.by_diagonal),
       scale(static_cast<float>(c.form.scale)),
       who(c.who->edges ? std::make_shared<ResolvedPattern>(c.who->dense(c.e)) : c.who),
       dropout{static_cast<float>(c.dropout), c.seed} {}
 
-kernel::AttentionInputs<float> SavedInputs::view() const {
-  kernel::AttentionInputs<float> in;
+kernel::HeadInputs<float> SavedInputs::view() const {
+  kernel::HeadInputs<float> in;
   in.B = e.B, in.H = e.H, in.Hk = Hk, in.Tq = e.Tq, in.Tk = e.Tk;
   in.D = q.dim(3), in.Dv = v.dim(3);
   in.scale = scale;
-  in.q = heads_of(q), in.k = heads_of(k), in.v = heads_of(v);
+  in.q = q.view(), in.k = k.view(), in.v = v.view();
   if (!who->lo.empty()) {
     in.ranges = {who->lo.data(), who->hi.data(),
                  who->range_batches == 1 ? 0 : who->range_heads * e.Tq,
@@ -70,20 +70,31 @@ kernel::AttentionInputs<float> SavedInputs::view() const {
 }
 
 SavedGradients::SavedGradients(const SavedInputs& saved, bool with_bias)
-    : dq(saved.q.shape()),
-      dk(saved.k.shape()),
-      dv(saved.v.shape()),
-      by_diagonal(saved.by_diagonal) {
+    : saved(saved),
+      dq(saved.q.memory().shape()),
+      dk(saved.k.memory().shape()),
+      dv(saved.v.memory().shape()) {
   if (with_bias && !saved.bias.empty()) dbias = Tensor(saved.bias.shape());
 }
 
 kernel::AttentionGradients<float> SavedGradients::view() {
-  kernel::AttentionGradients<float> to{heads_of(dq), heads_of(dk), heads_of(dv), {}};
+  kernel::AttentionGradients<float> to{saved.q.over(dq.write().data()),
+                                       saved.k.over(dk.write().data()),
+                                       saved.v.over(dv.write().data()),
+                                       {}};
   if (!dbias.empty()) {
-    to.dbias = bias_view<kernel::HeadView<float>>(dbias.write().data(), dbias.shape(), by_diagonal,
-                                                  dq.dim(1));
+    to.dbias = bias_view<kernel::HeadView<float>>(dbias.write().data(), dbias.shape(),
+                                                  saved.by_diagonal, saved.e.Tq);
   }
   return to;
+}
+
+Tensor context_for(const PreparedAttention& c) {
+  const ContextMemory& into = c.in.into;
+  const int64_t Dv = c.in.v.dim(3);
+  const Shape shape =
+      into.head_major ? Shape{c.e.B, c.e.H, c.e.Tq, Dv} : Shape{c.e.B, c.e.Tq, c.e.H, Dv};
+  return into.memory.empty() ? Tensor(shape) : Tensor::borrow_to_write(shape, into.memory);
 }
 
 Weights summary_of(const PreparedAttention& c, kernel::AttentionSummary<float>& to) {

@@ -28,7 +28,8 @@ class Draft {
       // While this one waited, the writer before it may have renamed or removed what was opened.
       struct stat opened, named;
       if (fstat(file_.get(), &opened) != 0) fail_with_errno();
-      check(S_ISREG(opened.st_mode), "cannot write '", target_, "': '", path_, "' is not a file");
+      check<ErrorKind::io>(S_ISREG(opened.st_mode), "cannot write '", target_, "': '", path_,
+                           "' is not a file");
       if (lstat(path_.c_str(), &named) == 0 && named.st_ino == opened.st_ino &&
           named.st_dev == opened.st_dev) {
         return;
@@ -65,7 +66,7 @@ class Draft {
 
  private:
   [[noreturn]] void fail_with_errno() const {
-    fail("cannot write '", target_, "': ", std::strerror(errno));
+    fail<ErrorKind::io>("cannot write '", target_, "': ", std::strerror(errno));
   }
 
   std::string target_, path_;
@@ -80,7 +81,7 @@ void sync_folder_of(const std::string& path) {
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const Descriptor opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.is_open() && fsync(opened.get()) != 0 && errno == EIO) {
-    fail("wrote '", path, "' but could not sync its folder: ", std::strerror(EIO));
+    fail<ErrorKind::io>("wrote '", path, "' but could not sync its folder: ", std::strerror(EIO));
   }
 }
 
@@ -97,8 +98,10 @@ void write_file_atomically(const std::string& path,
   struct stat old;
   const bool replaces = stat(path.c_str(), &old) == 0;
   if (replaces) {
-    check(S_ISREG(old.st_mode), "cannot write '", path, "': what is there now is not a file");
-    if (access(path.c_str(), W_OK) != 0) fail("cannot write '", path, "': ", std::strerror(errno));
+    check<ErrorKind::io>(S_ISREG(old.st_mode), "cannot write '", path,
+                         "': what is there now is not a file");
+    if (access(path.c_str(), W_OK) != 0)
+      fail<ErrorKind::io>("cannot write '", path, "': ", std::strerror(errno));
   }
   Draft draft(path);
   draft.clear();

@@ -20,6 +20,7 @@ class Descriptor {
   }
   ~Descriptor();
 
+  // The number, -1 for none, and whether there is one.
   int get() const { return number_; }
   bool is_open() const { return number_ >= 0; }
 

@@ -9,8 +9,11 @@
 #include <numbers>
 #include <string_view>
 
+#include "fovea/base/error.h"
+
 namespace fovea {
 
+// The four numbers that belong to a counter and a key.
 inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
                                       std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
@@ -27,7 +30,7 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
 // FNV-1a: a stable number for a name, so that a parameter's first values depend on its path alone.
 constexpr uint64_t hash_name(std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325;
-  for (unsigned char c : name) hash = (hash ^ c) * 0x100000001b3;
+  for (char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
@@ -44,6 +47,7 @@ class Random {
   }
   Random fork(std::string_view name) const { return fork(hash_name(name)); }
 
+  // The next 32 or 64 random bits.
   uint32_t bits() { return bits_at(next_++); }
   uint64_t bits64() {
     const uint64_t high = bits();
@@ -51,13 +55,15 @@ class Random {
   }
   // In [0, 1): 24 bits, so that float and double runs draw the same number.
   float uniform() { return static_cast<float>(bits() >> 8) * 0x1p-24f; }
-  // In [0, n), without the bias of a plain remainder.
+  // In [0, n), without the bias of a plain remainder; an Error when n is 0.
   uint64_t below(uint64_t n) {
+    check(n > 0, "random: there is no number below 0");
     const uint64_t limit = ~uint64_t{0} - ~uint64_t{0} % n;
     uint64_t x = bits64();
     while (x >= limit) x = bits64();
     return x % n;
   }
+  // From the normal distribution of mean 0 and deviation 1.
   double normal() {
     const double u = (bits() + 0.5) * 0x1p-32;  // never 0, so the logarithm is finite
     const double v = (bits() + 0.5) * 0x1p-32;
@@ -69,9 +75,10 @@ class Random {
 
   // All there is to save: where a stream stands.
   struct State {
-    uint64_t seed, stream, next;
+    uint64_t seed, stream, next;  // which stream, and the number it draws next
     bool operator==(const State&) const = default;
   };
+  // Where this one stands; a Random made of it goes on from there.
   State state() const { return {seed_, stream_, next_}; }
   explicit Random(const State& s) : seed_(s.seed), stream_(s.stream), next_(s.next) {}
 

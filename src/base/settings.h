@@ -11,13 +11,14 @@ namespace fovea {
 
 class Settings {
  public:
-  using One = std::pair<std::string, std::string>;
+  using One = std::pair<std::string, std::string>;  // name, text
 
   Settings() = default;
   Settings(std::initializer_list<One> list) {
     for (const One& one : list) set(one.first, one.second);
   }
 
+  // In the order in which the names were first said.
   using Iterator = std::vector<One>::const_iterator;
   Iterator begin() const { return list_.begin(); }
   Iterator end() const { return list_.end(); }
@@ -42,10 +43,12 @@ class Settings {
     }
     return nullptr;
   }
+  // The text, or `otherwise` when nothing was said.
   std::string get(std::string_view name, std::string_view otherwise = "") const {
     const std::string* text = find(name);
     return text ? *text : std::string(otherwise);
   }
+  // Whether anything was said under that name, or at all, and how many names there are.
   bool has(std::string_view name) const { return find(name) != nullptr; }
   bool empty() const { return list_.empty(); }
   size_t size() const { return list_.size(); }

@@ -10,7 +10,7 @@ namespace fovea {
 
 struct CodePoint {
   int32_t value;  // -1: a byte that is not UTF-8
-  size_t bytes;
+  size_t bytes;   // how many of the text it takes: 1 to 4
 };
 
 // Of a text that is not empty.

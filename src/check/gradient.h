@@ -16,9 +16,11 @@
 
 namespace fovea {
 
+// What is checked: any function of arrays that is made of ops.
 using CheckedFunction = std::function<Tensor(const std::vector<Tensor>& inputs)>;
 
 struct GradientCheck {
+  // The unit of the numeric gradient: each element is moved up and down by one and by two of it.
   double step = 1e-4;
   // What is dropped or drawn while training is checked with this seed; none: nothing is.
   std::optional<uint64_t> seed{};

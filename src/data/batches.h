@@ -11,9 +11,10 @@ namespace fovea {
 
 // In tokens.
 struct Lengths {
-  int64_t source, target = 0;
+  int64_t source, target = 0;  // of the example's two sides; a text alone has no target
 };
 
+// How large a batch may be.
 struct BatchOptions {
   int64_t examples = 64;  // most examples a batch
   int64_t tokens = 0;     // most tokens a batch, padding and both sides counted; 0: no limit

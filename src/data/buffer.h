@@ -11,11 +11,11 @@ class Buffer {
  public:
   explicit Buffer(size_t size) : bytes_(new char[size]), size_(size) {}
 
-  char* data() { return bytes_.get(); }
-  const char* data() const { return bytes_.get(); }
-  size_t size() const { return size_; }
+  char* data() { return bytes_.get(); }              // the first byte
+  const char* data() const { return bytes_.get(); }  // the same, to read
+  size_t size() const { return size_; }              // bytes there is room for
   char& operator[](size_t i) { return bytes_[i]; }
-  std::span<char> span() { return {bytes_.get(), size_}; }
+  std::span<char> span() { return {bytes_.get(), size_}; }  // all of it
 
   // Keeps the first `kept` bytes.
   void grow(size_t size, size_t kept) {

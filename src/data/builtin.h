@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "fovea/base/random.h"
+#include "fovea/data/aspects.h"
 #include "fovea/data/examples.h"
+#include "fovea/data/text_pairs.h"
 
 namespace fovea {
 
@@ -24,5 +26,12 @@ std::vector<Tagged> generate_tags(int64_t n, Random random);
 // Opinions, positive or negative, with negation, "but" and intensifiers, so that the words without
 // their order do not tell.
 std::vector<Labelled> generate_sentiment(int64_t n, Random random);
+
+// What is said of two things in a sentence, never the same, and which of them is asked about: the
+// sentence alone does not tell.
+std::vector<Aspect> generate_aspects(int64_t n, Random random);
+
+// Questions, each with four texts of which one answers it: "yes" or "no".
+std::vector<TextPair> generate_answers(int64_t n, Random random);
 
 }  // namespace fovea

@@ -8,10 +8,12 @@
 
 namespace fovea {
 
+// One of the list, each equally likely.
 template <class List>
 std::string one_of(const List& list, Random& random) {
   return *(std::begin(list) + random.below(std::size(list)));
 }
+// The same of a list that is written where it is used.
 inline std::string one_of(std::initializer_list<const char*> list, Random& random) {
   return *(list.begin() + random.below(list.size()));
 }

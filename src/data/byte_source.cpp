@@ -28,7 +28,7 @@ constexpr uint64_t xz_memory = uint64_t{512} << 20;
 constexpr int zstd_window_log = 27;
 
 [[noreturn]] void fail_damaged(const std::string& path, std::string_view kind) {
-  fail(path, ": the ", kind, " data is damaged; get the file again");
+  fail<ErrorKind::input>(path, ": the ", kind, " data is damaged; get the file again");
 }
 
 // The file as it lies on disk, with a look at its first bytes that a pipe allows too.
@@ -87,7 +87,7 @@ class PlainSource : public ByteSource {
     }
   }
   [[noreturn]] void fail_with(int error) const {
-    fail(path_, ": cannot be read: ", std::strerror(error));
+    fail<ErrorKind::io>(path_, ": cannot be read: ", std::strerror(error));
   }
 
   std::string path_;
@@ -99,8 +99,8 @@ class PlainSource : public ByteSource {
 class GzipSource : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<PlainSource> packed) : packed_(std::move(packed)) {
-    check(inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK, packed_->path(),
-          ": cannot be unpacked: zlib does not start");
+    check<ErrorKind::input>(inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK, packed_->path(),
+                            ": cannot be unpacked: zlib does not start");
   }
   GzipSource(const GzipSource&) = delete;
   GzipSource& operator=(const GzipSource&) = delete;
@@ -121,8 +121,8 @@ class GzipSource : public ByteSource {
         start_member();
         continue;
       }
-      check(stream_.avail_in > 0, packed_->path(),
-            ": the gzip data ends too soon; get the file again");
+      check<ErrorKind::input>(stream_.avail_in > 0, packed_->path(),
+                              ": the gzip data ends too soon; get the file again");
       const int result = inflate(&stream_, Z_NO_FLUSH);
       if (result == Z_STREAM_END) {
         between_members_ = true;
@@ -155,8 +155,8 @@ class GzipSource : public ByteSource {
 class XzSource : public ByteSource {
  public:
   explicit XzSource(std::unique_ptr<PlainSource> packed) : packed_(std::move(packed)) {
-    check(lzma_stream_decoder(&stream_, xz_memory, LZMA_CONCATENATED) == LZMA_OK, packed_->path(),
-          ": cannot be unpacked: liblzma does not start");
+    check<ErrorKind::input>(lzma_stream_decoder(&stream_, xz_memory, LZMA_CONCATENATED) == LZMA_OK,
+                            packed_->path(), ": cannot be unpacked: liblzma does not start");
   }
   XzSource(const XzSource&) = delete;
   XzSource& operator=(const XzSource&) = delete;
@@ -177,10 +177,10 @@ class XzSource : public ByteSource {
       if (result == LZMA_STREAM_END) {
         at_end_ = true;
       } else if (result == LZMA_BUF_ERROR) {
-        fail(packed_->path(), ": the xz data ends too soon; get the file again");
+        fail<ErrorKind::input>(packed_->path(), ": the xz data ends too soon; get the file again");
       } else if (result == LZMA_MEMLIMIT_ERROR) {
-        fail(packed_->path(), ": to unpack the xz data takes more than ", xz_memory >> 20,
-             " MiB of memory; unpack it with xz -d first");
+        fail<ErrorKind::input>(packed_->path(), ": to unpack the xz data takes more than ",
+                               xz_memory >> 20, " MiB of memory; unpack it with xz -d first");
       } else if (result != LZMA_OK) {
         fail_damaged(packed_->path(), "xz");
       }
@@ -198,7 +198,8 @@ class ZstdSource : public ByteSource {
  public:
   explicit ZstdSource(std::unique_ptr<PlainSource> packed)
       : packed_(std::move(packed)), stream_(ZSTD_createDCtx(), ZSTD_freeDCtx) {
-    check(stream_ != nullptr, packed_->path(), ": cannot be unpacked: zstd does not start");
+    check<ErrorKind::input>(stream_ != nullptr, packed_->path(),
+                            ": cannot be unpacked: zstd does not start");
     ZSTD_DCtx_setParameter(stream_.get(), ZSTD_d_windowLogMax, zstd_window_log);
   }
 
@@ -210,17 +211,17 @@ class ZstdSource : public ByteSource {
         const auto bytes = packed_->next();
         in_ = {bytes.data(), bytes.size(), 0};
         if (bytes.empty()) {
-          check(at_frame_end_, packed_->path(),
-                ": the zstd data ends too soon; get the file again");
+          check<ErrorKind::input>(at_frame_end_, packed_->path(),
+                                  ": the zstd data ends too soon; get the file again");
           break;
         }
       }
       const size_t result = ZSTD_decompressStream(stream_.get(), &out, &in_);
       if (ZSTD_isError(result)) {
-        check(ZSTD_getErrorCode(result) != ZSTD_error_frameParameter_windowTooLarge,
-              packed_->path(), ": to unpack the zstd data takes more than ",
-              (size_t{1} << zstd_window_log) >> 20,
-              " MiB of memory; unpack it with zstd -d --long=31 first");
+        check<ErrorKind::input>(
+            ZSTD_getErrorCode(result) != ZSTD_error_frameParameter_windowTooLarge, packed_->path(),
+            ": to unpack the zstd data takes more than ", (size_t{1} << zstd_window_log) >> 20,
+            " MiB of memory; unpack it with zstd -d --long=31 first");
         fail_damaged(packed_->path(), "zstd");
       }
       at_frame_end_ = result == 0;

@@ -35,6 +35,7 @@ const std::map<std::string_view, Names> usual{
     {"b",
      {"b", "sentence2", "sentence_2", "hypothesis", "text_b", "text2", "question2", "sentence_b",
       "passage"}},
+    {"phrase", {"phrase", "aspect", "term", "aspect_term", "target", "entity"}},
     {"number", {"target", "value", "y", "number", "score", "rating", "stars", "price"}},
 };
 const Names sure{"label",      "labels", "category", "class",     "sentiment",

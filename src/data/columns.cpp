@@ -109,7 +109,7 @@ class Choice {
     for (const size_t r : open_roles()) {
       const auto kind = roles_[r].kind;
       if (kind == Role::Kind::label) {
-        const auto c = only([&](const ColumnInfo& column) { return is_label(column); });
+        const auto c = only([&](const ColumnInfo& column) { return is_like_labels(column); });
         if (c) chosen_[r] = {*c}, reasons_[r] = "few different values";
       } else if (kind == Role::Kind::text && open_texts() == 1) {
         if (const auto c = longest()) chosen_[r] = {*c}, reasons_[r] = "the longest texts";
@@ -273,17 +273,14 @@ class Choice {
     return count;
   }
 
-  static bool is_label(const ColumnInfo& column) {
-    return column.seen >= 6 && column.distinct <= std::min<int64_t>(100, column.seen / 3) &&
-           column.distinct >= 2 && column.mean_length <= 40;
-  }
   // A label and a text the other way round than asked, beyond doubt.
   bool takes_content(const std::vector<size_t>& open, const std::vector<size_t>& free) const {
     if (roles_[open[0]].kind != Role::Kind::label || roles_[open[1]].kind != Role::Kind::text) {
       return false;
     }
     const ColumnInfo &first = columns_[free[0]], &second = columns_[free[1]];
-    return is_label(second) && !is_label(first) && first.mean_length > 2 * second.mean_length;
+    return is_like_labels(second) && !is_like_labels(first) &&
+           first.mean_length > 2 * second.mean_length;
   }
 
   template <class F>
@@ -321,6 +318,11 @@ class Choice {
 };
 
 }  // namespace
+
+bool is_like_labels(const ColumnInfo& column) {
+  return column.seen >= 6 && column.distinct <= std::min<int64_t>(100, column.seen / 3) &&
+         column.distinct >= 2 && column.mean_length <= 40;
+}
 
 ColumnChoice choose_columns(const std::string& path, std::span<const Role> roles,
                             std::span<const ColumnInfo> columns, const std::string& asked,

@@ -13,6 +13,7 @@ namespace fovea {
 // What a task needs of a record. The name is the word before `=` in columns and decides which
 // column names are usual for it (label: label, category, class, ...).
 struct Role {
+  // What a cell must hold.
   enum class Kind {
     text,     // one text
     label,    // one of few texts
@@ -20,24 +21,25 @@ struct Role {
     number,   // one number
     numbers,  // several columns of numbers; when nothing is said all that no other role has
   };
-  std::string name;
-  Kind kind = Kind::text;
-  bool required = true;  // else a file, or a record, may be without
+  std::string name;        // label, text, source, ...
+  Kind kind = Kind::text;  // of its cells
+  bool required = true;    // else a file, or a record, may be without
 };
 
 // What the first rows of a file tell of a column.
 struct ColumnInfo {
-  std::string name;      // of the header or the key; "" where there is none
-  bool numeric = false;  // four of five cells that are not empty, or more, are numbers
-  int64_t seen = 0;      // cells that are not empty
-  int64_t distinct = 0;
-  double mean_length = 0;              // in bytes
+  std::string name;        // of the header or the key; "" where there is none
+  bool numeric = false;    // four of five cells that are not empty, or more, are numbers
+  int64_t seen = 0;        // cells that are not empty
+  int64_t distinct = 0;    // different ones among them
+  double mean_length = 0;  // in bytes
   std::vector<std::string> samples{};  // the first few different ones, shortened
 };
 
 // A finite number, spaces round it allowed. `decimal_comma`: 3,14 too.
 std::optional<double> to_number(std::string_view cell, bool decimal_comma = false);
 
+// One for each column. Rows may be shorter than `names`; what is then missing counts as empty.
 std::vector<ColumnInfo> describe_columns(std::span<const std::string> names,
                                          std::span<const std::vector<std::string>> rows,
                                          bool decimal_comma);
@@ -47,12 +49,15 @@ std::span<const std::string_view> usual_names(std::string_view role);
 // How surely this is the name of a column, in whatever role: 2 as good as surely, 1 often, 0 not.
 int usual_name_weight(std::string_view name);
 
+// Few different values, none of them long, each of them often: as labels are.
+bool is_like_labels(const ColumnInfo& column);
+
 // At most thirty characters of it.
 std::string shortened(std::string_view text);
 
 // The columns of each role, counted from 0; a role that is not required may have none.
 struct ColumnChoice {
-  std::vector<std::vector<size_t>> columns;
+  std::vector<std::vector<size_t>> columns;  // by role, in the order of the roles
   std::string reason;  // "label is column 2 'category' (a usual name), text is ..."
 };
 

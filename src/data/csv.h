@@ -11,6 +11,7 @@
 
 namespace fovea {
 
+// The cells of a row, which may be moved from, and the line that it begins on.
 using RowFunction = std::function<void(std::vector<std::string>& cells, int64_t line)>;
 
 // Calls f for every row that is not blank, with the number of the line it begins on. A cell that

@@ -50,6 +50,7 @@ class Recognition {
       : path_(path), head_(head), all_(all) {
     for (const Role& role : roles) {
       if (!role.required) continue;
+      wants_text_ = wants_text_ || role.kind == Role::Kind::text;
       wants_lists_ = wants_lists_ || role.kind == Role::Kind::list;
       wants_label_ = wants_label_ || role.kind == Role::Kind::label;
       wants_numbers_ =
@@ -161,9 +162,21 @@ class Recognition {
       return line.starts_with("-DOCSTART-") || split_at_spaces(line).size() == width;
     });
     if (width < 2 || !even) return {};
+    // Verses have as many words in every line, too, but end in no tags.
+    if (wanted_ == 1 && wants_text_ && !std::all_of(lines_.begin(), lines_.end(), ends_in_tag)) {
+      return {};
+    }
     return Dialect{.format = "conll",
                    .reason = say("CoNLL columns: ", width,
                                  " words in every line, blank lines between sentences")};
+  }
+
+  static bool ends_in_tag(const std::string& line) {
+    const std::string_view last = split_at_spaces(line).back();
+    const auto any = [&](char from, char to) {
+      return std::any_of(last.begin(), last.end(), [&](char c) { return c >= from && c <= to; });
+    };
+    return any('A', 'Z') && !any('a', 'z');
   }
 
   // A header says that lists stand in cells.
@@ -239,6 +252,7 @@ class Recognition {
   // Prose has commas too, and now and then a tab.
   bool convinces(const Fit& fit) const {
     const char separator = fit.dialect.separator;
+    if (wanted_ == 1 && wants_text_ && !names_text(fit.dialect)) return false;
     if (separator == '\t') return wanted_ >= 2 || fit.even >= 0.8;
     if (fit.even < (wanted_ >= 2 ? 0.5 : 0.9)) return false;
     if (wants_numbers_ || find_header(fit.dialect.rows, separator == ';').found) return true;
@@ -251,6 +265,16 @@ class Recognition {
       }
     }
     return 2 * spaced <= count;
+  }
+
+  // Where only a text is wanted, lines are text unless a header calls one column so: any text may
+  // have as many commas in every line.
+  static bool names_text(const Dialect& dialect) {
+    if (!find_header(dialect.rows, dialect.separator == ';').found) return false;
+    const auto names = usual_names("text");
+    return std::any_of(dialect.rows[0].begin(), dialect.rows[0].end(), [&](const auto& cell) {
+      return std::count(names.begin(), names.end(), to_lowercase(trimmed(cell))) > 0;
+    });
   }
 
   Dialect text(std::string reason) const {
@@ -270,7 +294,8 @@ class Recognition {
 
   const std::string& path_;
   std::string_view head_;
-  bool all_, wants_lists_ = false, wants_label_ = false, wants_numbers_ = false;
+  bool all_, wants_text_ = false, wants_lists_ = false, wants_label_ = false,
+             wants_numbers_ = false;
   size_t wanted_ = 0, groups_ = 0;
   std::vector<std::string> lines_;  // the first ones that are not blank
 };
@@ -311,7 +336,7 @@ std::span<const std::string> known_headers() { return headers; }
 
 std::unique_ptr<Rows> rows_of(const Dialect& dialect, LineReader& lines) {
   if (dialect.format == "jsonl") return json_rows(lines, dialect.names);
-  if (dialect.format == "text") return text_rows(lines, dialect.split);
+  if (dialect.format == "text") return text_rows(lines, dialect.split, dialect.blank_lines);
   if (dialect.separator == 0) return conll_rows(lines, dialect.format == "conllu");
   return separated_rows(lines, dialect.separator, dialect.quotes);
 }

@@ -12,12 +12,13 @@
 namespace fovea {
 
 struct Dialect {
-  std::string format;  // csv, tsv, jsonl, text, conll, conllu
-  char separator = 0;  // of csv and tsv
-  Quotes quotes = Quotes::rfc4180;
-  bool split = false;    // of text: a label before the first space
-  bool header = false;   // the first row holds names
-  std::string reason{};  // "comma-separated, with a header: ..."
+  std::string format;               // csv, tsv, jsonl, text, conll, conllu
+  char separator = 0;               // of csv and tsv
+  Quotes quotes = Quotes::rfc4180;  // of csv and tsv
+  bool split = false;               // of text: a label before the first space
+  bool blank_lines = false;         // of text: a blank line is a row
+  bool header = false;              // the first row holds names
+  std::string reason{};             // "comma-separated, with a header: ..."
   // The first row's cells, if it is a header; of JSON the paths seen; of CoNLL-U its columns. Else
   // as many empty names as rows have cells.
   std::vector<std::string> names{};
@@ -41,9 +42,10 @@ std::unique_ptr<Rows> rows_of(const Dialect& dialect, LineReader& lines);
 
 // Whether the first of these rows names the columns, and why.
 struct HeaderSign {
-  bool found = false;
-  std::string reason;
+  bool found = false;  // the first row is a header
+  std::string reason;  // in a few words, for people
 };
+// From the first rows of a file; `decimal_comma` tells what counts as a number.
 HeaderSign find_header(std::span<const std::vector<std::string>> rows, bool decimal_comma);
 
 }  // namespace fovea

@@ -12,9 +12,9 @@ namespace fovea {
 // Bytes that are wrong in their encoding come out as bytes that are wrong in UTF-8 (half a
 // surrogate pair as its own three bytes), so that whoever checks lines can name the line.
 struct TextSource {
-  std::unique_ptr<ByteSource> bytes;
-  std::string encoding;  // UTF-8, UTF-8 with BOM, UTF-16LE, UTF-16BE, Windows-1252
-  std::string packing;   // as ByteSource has it
+  std::unique_ptr<ByteSource> bytes;  // the text, read from start to end
+  std::string encoding;               // UTF-8, UTF-8 with BOM, UTF-16LE, UTF-16BE, Windows-1252
+  std::string packing;                // as ByteSource has it
 };
 
 // `encoding` is auto, utf-8, utf-16le, utf-16be, windows-1252 or latin1 (read as Windows-1252,

@@ -11,23 +11,26 @@ namespace fovea {
 
 // Half open, in code points of the source; from < 0: not known.
 struct Span {
-  int32_t from = -1, to = -1;
+  int32_t from = -1, to = -1;  // of code points, [from, to)
   bool operator==(const Span&) const = default;
 };
 
+// A text and what is to be made of it.
 struct Pair {
-  std::string source, target;
+  std::string source, target;  // as they stand in the file
   // For every code point of the target the part of the source that it comes from; empty when not
   // known.
   std::vector<Span> truth{};
 };
 
+// A sentence with a tag for each word.
 struct Tagged {
   std::vector<std::string> words, tags;  // equally many
 };
 
+// A text of a class.
 struct Labelled {
-  std::string text, label;
+  std::string text, label;  // as they stand in the file
 };
 
 // The readers below take any file that RecordReader takes; `summary`, if given, gets what was read.
@@ -44,6 +47,10 @@ std::vector<Tagged> read_tagged(const std::string& path, const ReadOptions& opti
 // Roles label and text; of two columns without names the first is the label unless content says
 // otherwise, and of plain lines the label ends at the first space.
 std::vector<Labelled> read_labelled(const std::string& path, const ReadOptions& options,
+                                    ReadSummary* summary = nullptr);
+
+// Role text, of whatever file; of plain text every line as it stands, the blank ones too.
+std::vector<std::string> read_texts(const std::string& path, const ReadOptions& options,
                                     ReadSummary* summary = nullptr);
 
 // The same for files in UTF-8, with nothing to say but the columns: "1,4" for label and text, a

@@ -9,20 +9,23 @@
 
 namespace fovea {
 
+// What stands at a path: a string, a number, true or false, or nothing.
 enum class JsonKind { text, number, truth, null };
 
 // What JSON has at a path; views live until the call ends.
 struct JsonValue {
-  JsonKind kind = JsonKind::null;
-  std::string_view text;  // unescaped; of numbers and truth values as they stand
+  JsonKind kind = JsonKind::null;  // tells how `text` is meant
+  std::string_view text;           // unescaped; of numbers and truth values as they stand
 };
 
+// Is told what a line holds, in the line's order.
 class JsonVisitor {
  public:
   virtual ~JsonVisitor() = default;
   // Whether the value at `path` (keys and places in arrays, joined by dots) is wanted: others are
   // checked and not unescaped. Asked for values of objects only.
   virtual bool wants(std::string_view path) = 0;
+  // A value that is neither an array nor an object.
   virtual void value(std::string_view path, const JsonValue& value) = 0;
   // An array of values that are neither arrays nor objects.
   virtual void list(std::string_view path, std::span<const JsonValue> values) = 0;

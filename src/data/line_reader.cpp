@@ -64,6 +64,10 @@ std::string_view LineReader::head(size_t size) {
   return line_break == std::string_view::npos ? all : all.substr(0, line_break + 1);
 }
 
+bool LineReader::has_line() const {
+  return std::memchr(buffer_.data() + after_, '\n', end_ - after_) != nullptr;
+}
+
 bool LineReader::is_sound(std::string_view line) {
   if (has_zero_ && line.find('\0') != std::string_view::npos) {
     problem_ = "looks like a binary file (it has a zero byte); needs text in UTF-8";

@@ -26,7 +26,10 @@ class LineReader {
   // What the text begins with, as UTF-8: whole lines of at most `size` bytes if there are any, and
   // everything when the file is shorter (then head_is_all()). Only before the first next().
   std::string_view head(size_t size);
+  // Whether head() gave the whole file.
   bool head_is_all() const { return at_end_; }
+  // Whether the next line has been read already, to its break: next() then waits for nothing.
+  bool has_line() const;
 
   // The next line. A bad one (above longest_line, not UTF-8, with a zero byte) is passed over.
   Got next();
@@ -46,6 +49,7 @@ class LineReader {
   // "not UTF-8 text at byte 9; convert it, ..."
   const std::string& problem() const { return problem_; }
 
+  // Of the file: as it was asked for, and as TextSource has them.
   const std::string& path() const { return path_; }
   const std::string& encoding() const { return source_.encoding; }
   const std::string& packing() const { return source_.packing; }

@@ -45,8 +45,10 @@ RecordReader::RecordReader(const std::string& path, std::vector<Role> roles,
       lines_(path, options.encoding, options.prompt),
       values_(roles_.size()) {
   const std::string_view head = lines_.head(sample_size);
-  dialect_ =
-      recognise(lines_.path(), head, lines_.head_is_all(), roles_, options.format, options.header);
+  // Who names the column of a text says that there are columns.
+  const bool table = roles_.size() == 1 && !options.columns.empty();
+  dialect_ = recognise(lines_.path(), head, lines_.head_is_all(),
+                       table ? std::span<const Role>() : roles_, options.format, options.header);
   decimal_comma_ = dialect_.separator == ';';
   summary_.path = lines_.path();
   summary_.format = dialect_.format;
@@ -58,7 +60,25 @@ RecordReader::RecordReader(const std::string& path, std::vector<Role> roles,
   choice_.columns.resize(roles_.size());
   if (!summary_.columns.empty()) choose();  // else there is nothing to read
   dialect_.rows.clear();
+  dialect_.blank_lines = options.verbatim && dialect_.format == "text";
   rows_ = rows_of(dialect_, lines_);
+}
+
+FileContents look_into(const std::string& path, const ReadOptions& options) {
+  LineReader lines(path, options.encoding, options.prompt);
+  const std::string_view head = lines.head(sample_size);
+  Dialect dialect =
+      recognise(lines.path(), head, lines.head_is_all(), {}, options.format, options.header);
+  FileContents found;
+  found.summary.path = lines.path();
+  found.summary.format = dialect.format;
+  found.summary.encoding = lines.encoding();
+  found.summary.packing = lines.packing();
+  found.summary.header = dialect.header;
+  found.summary.format_reason = dialect.reason;
+  found.summary.columns = describe_columns(dialect.names, dialect.rows, dialect.separator == ';');
+  found.rows = std::move(dialect.rows);
+  return found;
 }
 
 void RecordReader::choose() {
@@ -72,7 +92,8 @@ void RecordReader::choose() {
     if (name == "words") fixed[r] = ten ? 1 : 0;
     if (name == "text") fixed[r] = !ten ? 0 : summary_.columns[last].seen > 0 ? last : 1;
     if (name == "tags") {
-      check(last > 0, lines_.path(), ": needs a word and its tag a line, got one column");
+      check<ErrorKind::input>(last > 0, lines_.path(),
+                              ": needs a word and its tag a line, got one column");
       fixed[r] = ten ? 3 : last;
     }
   }
@@ -86,7 +107,7 @@ void RecordReader::choose() {
 
 bool RecordReader::next() {
   for (;;) {
-    const Got got = rows_->next();
+    const Got got = as_kind(ErrorKind::input, [&] { return rows_->next(); });
     if (got == Got::end) break;
     if (got == Got::bad) {
       refuse(rows_->problem());
@@ -98,12 +119,13 @@ bool RecordReader::next() {
     return true;
   }
   if (summary_.rows == 0 && !options_.may_be_empty) {
-    check(summary_.bad_rows == 0, lines_.path(), ": all ", summary_.bad_rows,
-          " rows are bad, the first at line ",
-          summary_.first_bad.empty() ? 0 : summary_.first_bad[0].line, ": ",
-          summary_.first_bad.empty() ? "" : summary_.first_bad[0].reason);
-    fail(lines_.path(), summary_.header ? ": has a header and no rows" : ": is empty",
-         "; needs rows with ", role_names(roles_));
+    check<ErrorKind::input>(summary_.bad_rows == 0, lines_.path(), ": all ", summary_.bad_rows,
+                            " rows are bad, the first at line ",
+                            summary_.first_bad.empty() ? 0 : summary_.first_bad[0].line, ": ",
+                            summary_.first_bad.empty() ? "" : summary_.first_bad[0].reason);
+    fail<ErrorKind::input>(lines_.path(),
+                           summary_.header ? ": has a header and no rows" : ": is empty",
+                           "; needs rows with ", role_names(roles_));
   }
   return false;
 }
@@ -152,7 +174,7 @@ bool RecordReader::take_role(size_t role) {
       return refuse(say("lacks '", shortened(dialect_.names[columns[0]]), "', which is the ",
                         roles_[role].name));
     }
-    value.text = trimmed(cell);
+    value.text = dialect_.blank_lines ? cell : trimmed(cell);
   } else {
     value.joined.clear();
     for (const size_t column : columns) {
@@ -162,7 +184,7 @@ bool RecordReader::take_role(size_t role) {
     }
     value.text = value.joined;
   }
-  if (value.text.empty() && roles_[role].required) {
+  if (value.text.empty() && roles_[role].required && !dialect_.blank_lines) {
     return refuse(say("the ", roles_[role].name, " is empty"));
   }
   return true;
@@ -213,10 +235,11 @@ std::string RecordReader::name_of(size_t column) const {
 // Always false: the row is not one.
 bool RecordReader::refuse(std::string problem, int64_t line) {
   if (line == 0) line = rows_->line();
-  check(options_.skip_bad, lines_.path(), ":", line, ": ", problem,
-        problem.find(';') == std::string::npos ? "; mend it" : "",
-        ", or leave such rows out with skip_bad");
+  check<ErrorKind::input>(options_.skip_bad, lines_.path(), ":", line, ": ", problem,
+                          problem.find(';') == std::string::npos ? "; mend it" : "",
+                          ", or leave such rows out with skip_bad");
   ++summary_.bad_rows;
+  if (options_.on_bad) options_.on_bad({line, problem});
   if (summary_.first_bad.size() < most_told) {
     summary_.first_bad.push_back({line, std::move(problem)});
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,13 @@
 
 namespace fovea {
 
+// A row that is none, and why.
+struct BadRow {
+  int64_t line = 0;    // that it begins on, counted from 1
+  std::string reason;  // what is wrong with it
+};
+
+// What is known of a file beforehand; what is not said is told by its content.
 struct ReadOptions {
   std::string format = "auto";    // csv, tsv, jsonl, text, conll, conllu
   std::string header = "auto";    // yes, no
@@ -30,24 +38,31 @@ struct ReadOptions {
   bool skip_bad = false;          // count bad rows and go on, instead of an Error at the first
   bool may_be_empty = false;      // else a file without a record is an Error
   bool prompt = false;            // a conversation: recognise by what the first read gives
+  bool verbatim = false;          // plain text: blank lines and spaces at the ends are text too
+  std::function<void(const BadRow&)> on_bad{};  // with skip_bad: is told of each, as it comes
 };
 
 // What was read, for people to see.
 struct ReadSummary {
-  struct BadRow {
-    int64_t line = 0;
-    std::string reason;
-  };
-  std::string path, format, encoding, packing;
-  bool header = false;
-  std::string format_reason, columns_reason;
-  std::vector<ColumnInfo> columns;  // what the first rows tell of each
-  int64_t rows = 0, bad_rows = 0;
-  std::vector<BadRow> first_bad;  // at most five
+  std::string path, format, encoding, packing;  // as Dialect and TextSource have them
+  bool header = false;                          // the first row named the columns
+  std::string format_reason, columns_reason;    // why it was read so, and why these columns
+  std::vector<ColumnInfo> columns;              // what the first rows tell of each
+  int64_t rows = 0, bad_rows = 0;               // good ones, and those passed over
+  std::vector<BadRow> first_bad;                // at most five
 
   // All of it but the columns in a few sentences.
   std::string sentence() const;
 };
+
+// What a file holds, for whoever has no task in mind yet: its format and columns, and its first
+// rows. Nothing is said about it that needs more than these.
+struct FileContents {
+  ReadSummary summary;                         // rows and bad_rows are not counted
+  std::vector<std::vector<std::string>> rows;  // cells in the order of summary.columns
+};
+// Reads no further than recognising it takes.
+FileContents look_into(const std::string& path, const ReadOptions& options = {});
 
 // A row is bad if it is not text in the encoding, longer than longest_line, no JSON, has an
 // unclosed quote, more or fewer cells than the others, repeats the header, or lacks what a role
@@ -67,7 +82,10 @@ class RecordReader {
   std::span<const std::string_view> list(size_t role) const { return values_[role].list; }
   double number(size_t role) const { return values_[role].numbers[0]; }
   std::span<const double> numbers(size_t role) const { return values_[role].numbers; }
+  // The line that the record begins on, counted from 1.
   int64_t line() const { return rows_->line(); }
+  // Whether a further line has come already, so that next() need not wait for one.
+  bool has_line() const { return lines_.has_line(); }
 
   // How far it got; complete when next() has given false.
   const ReadSummary& summary() const { return summary_; }

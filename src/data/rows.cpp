@@ -148,14 +148,15 @@ class SeparatedRows : public Rows {
 
 class TextRows : public Rows {
  public:
-  TextRows(LineReader& lines, bool split) : lines_(lines), split_(split) {}
+  TextRows(LineReader& lines, bool split, bool blank_lines)
+      : lines_(lines), split_(split), blank_lines_(blank_lines) {}
 
   Got next() override {
     Got got;
     do {
       got = lines_.next();
       line_ = lines_.number();
-    } while (got == Got::good && trimmed(lines_.text()).empty());
+    } while (got == Got::good && !blank_lines_ && trimmed(lines_.text()).empty());
     if (got == Got::bad) return bad(lines_.number(), lines_.problem());
     cells_.clear();
     if (got == Got::end) return got;
@@ -168,7 +169,7 @@ class TextRows : public Rows {
 
  private:
   LineReader& lines_;
-  bool split_;
+  bool split_, blank_lines_;
 };
 
 }  // namespace
@@ -182,8 +183,8 @@ std::unique_ptr<Rows> separated_rows(LineReader& lines, char separator, Quotes q
   return std::make_unique<SeparatedRows>(lines, separator, quotes);
 }
 
-std::unique_ptr<Rows> text_rows(LineReader& lines, bool split) {
-  return std::make_unique<TextRows>(lines, split);
+std::unique_ptr<Rows> text_rows(LineReader& lines, bool split, bool blank_lines) {
+  return std::make_unique<TextRows>(lines, split, blank_lines);
 }
 
 std::string_view trimmed(std::string_view text, std::string_view marks) {

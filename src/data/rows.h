@@ -16,6 +16,7 @@ namespace fovea {
 class Rows {
  public:
   virtual ~Rows() = default;
+  // Goes on to the next row.
   virtual Got next() = 0;
 
   // A cell that is not there (a key that a JSON line lacks) has no data().
@@ -27,19 +28,21 @@ class Rows {
   int64_t line() const { return line_; }
   // Where an item of a list stands.
   virtual int64_t line_of(size_t /*item*/) const { return line_; }
+  // Why a bad row is bad.
   const std::string& problem() const { return problem_; }
 
  protected:
+  // What next() returns for a row that is wrong.
   Got bad(int64_t line, std::string problem) {
     line_ = line;
     problem_ = std::move(problem);
     return Got::bad;
   }
 
-  std::vector<std::string_view> cells_;
-  std::vector<std::string_view> list_;
-  int64_t line_ = 0;
-  std::string problem_;
+  std::vector<std::string_view> cells_;  // of the row now
+  std::vector<std::string_view> list_;   // what list() gave last
+  int64_t line_ = 0;                     // of the row, or of what is wrong with it
+  std::string problem_;                  // of a bad row
 };
 
 // How a row is cut into cells at `separator`.
@@ -53,8 +56,8 @@ enum class Quotes {
 std::unique_ptr<Rows> separated_rows(LineReader& lines, char separator, Quotes quotes);
 
 // Every line is a cell. `split`: two cells, before and after the first space. Blank lines are
-// passed over.
-std::unique_ptr<Rows> text_rows(LineReader& lines, bool split);
+// passed over, unless they are asked for as rows.
+std::unique_ptr<Rows> text_rows(LineReader& lines, bool split, bool blank_lines = false);
 
 // An object a line; the cells are the values at `paths` (a key, or keys joined by dots: a.b). Text
 // comes unescaped, numbers and truth values as they stand, arrays of these as lists; null is a cell

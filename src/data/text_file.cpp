@@ -7,7 +7,8 @@ namespace fovea {
 void for_each_line(const std::string& path, const LineFunction& f) {
   LineReader lines(path, "utf-8");
   for (Got got; (got = lines.next()) != Got::end;) {
-    check(got == Got::good, lines.path(), ":", lines.number(), ": ", lines.problem());
+    check<ErrorKind::input>(got == Got::good, lines.path(), ":", lines.number(), ": ",
+                            lines.problem());
     f(lines.text(), lines.number());
   }
 }
@@ -15,7 +16,7 @@ void for_each_line(const std::string& path, const LineFunction& f) {
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
   for_each_line(path, [&](std::string_view line, int64_t) { lines.emplace_back(line); });
-  check(!lines.empty(), path, ": is empty; needs at least one line of text");
+  check<ErrorKind::input>(!lines.empty(), path, ": is empty; needs at least one line of text");
   return lines;
 }
 

@@ -11,6 +11,7 @@
 
 namespace fovea {
 
+// A line without its break, and its number from 1.
 using LineFunction = std::function<void(std::string_view line, int64_t number)>;
 
 // Calls f for every line, numbered from 1, without its line break (\n or \r\n) and without a byte

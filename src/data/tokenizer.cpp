@@ -11,6 +11,7 @@
 #include "fovea/base/parallel.h"
 #include "fovea/base/utf8.h"
 #include "fovea/data/tokenizer_method.h"
+#include "fovea/data/tokenizer_style.h"
 
 namespace fovea {
 namespace {
@@ -23,11 +24,12 @@ bool has_pieces(const TokenizerOptions& options) { return parse_kind(options.kin
 
 nlohmann::json read_json(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  check(file.good(), path, ": cannot be read; a model's folder needs its tokenizer");
+  check<ErrorKind::io>(file.good(), path, ": cannot be read; a model's folder needs its tokenizer");
   const auto json = nlohmann::json::parse(file, nullptr, false);
   const auto format = json.is_object() ? json.value("format", nlohmann::json()) : nlohmann::json();
-  check(format == format_name || format == first_format, path,
-        ": is not a tokenizer that Fovea saved, or not all of it; get the model's folder again");
+  check<ErrorKind::input>(
+      format == format_name || format == first_format, path,
+      ": is not a tokenizer that Fovea saved, or not all of it; get the model's folder again");
   return json;
 }
 
@@ -45,7 +47,7 @@ TokenKind parse_kind(const std::string& kind) {
   if (std::find(pieces.begin(), pieces.end(), name) == pieces.end()) {
     fail(unknown_name(
         "kind of tokens", name,
-        std::vector<std::string>{"chars", "words", "spaces", "bytes", "bpe", "unigram"}));
+        std::vector<std::string>{"auto", "words", "spaces", "chars", "bytes", "bpe", "unigram"}));
   }
   int64_t count = 0;
   const char* end = kind.data() + kind.size();
@@ -61,6 +63,13 @@ Tokenizer::Tokenizer(TokenizerOptions options, std::shared_ptr<const Method> met
     : options_(std::move(options)), method_(std::move(method)) {}
 
 Tokenizer Tokenizer::learn(const TokenizerOptions& options, std::span<const std::string> texts) {
+  if (options.kind == "auto") {
+    const TokenStyle style = detect_tokens(texts);
+    TokenizerOptions found = options;
+    found.kind = style.kind();
+    found.rules = style.rules;
+    return learn(found, texts);
+  }
   const bool pieces = has_pieces(options);
   check(options.min_count >= 1, "tokens: min_count needs to be 1 or more, got ", options.min_count);
   check(options.max_size == 0 || options.max_size > 4,

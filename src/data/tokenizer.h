@@ -23,27 +23,29 @@
 namespace fovea {
 
 struct TokenizerOptions {
-  // words (and signs, by Unicode's rules), spaces (what lies between Unicode spaces: for text that
-  // is tokenised already), chars, bytes, bpe:N, unigram:N (pieces)
+  // auto (spaces where detect_tokens says so, else words), words (and signs, by Unicode's rules),
+  // spaces (what lies between Unicode spaces: for text that is tokenised already), chars, bytes,
+  // bpe:N, unigram:N (pieces)
   std::string kind = "words";
   bool lowercase = false;  // all in lower case, by Unicode
   int64_t min_count = 1;   // chars and words that come less often are unknown
   int64_t max_size = 0;    // most ids of chars and words, the four below included; 0: no limit
   bool fold_case = true;   // words and spaces: rare forms of a word are that word, see above
-  WordRules rules{};       // words: what is split
+  WordRules rules{};       // words: what is split; spaces: how raw text would have to be
 };
 
 // A token and its place in the text as it was given: bytes [begin, end) and code points
 // [char_begin, char_end). A byte that is not UTF-8 counts as a code point.
 struct Token {
-  std::string_view text;  // of the given text
-  int64_t begin, end;
-  int64_t char_begin, char_end;
+  std::string_view text;         // of the given text
+  int64_t begin, end;            // bytes from the text's start
+  int64_t char_begin, char_end;  // code points from the text's start
 };
 
 // A value: copies share what was learned, which never changes.
 class Tokenizer {
  public:
+  // Ids that every tokenizer has.
   static constexpr int32_t pad = 0, unknown = 1, begin = 2, end = 3;
 
   // The same texts give the same ids everywhere: the most frequent first, equally frequent ones by
@@ -63,8 +65,11 @@ class Tokenizer {
   // only a space of sentencepiece's making is empty. Bytes of one character share its place in
   // characters. The tokens look into `text`, which must outlive them.
   std::vector<Token> pieces_with_places(std::string_view text) const;
+  // What an id is as a person reads it; an Error where there is no such id.
   std::string piece(int32_t id) const;
+  // How many ids there are, the four above included.
   int64_t size() const;
+  // As it was learned with.
   const TokenizerOptions& options() const;
 
   // The same ids for texts that come otherwise, of words or spaces: "words" for raw text where
@@ -74,6 +79,7 @@ class Tokenizer {
 
   // folder/name.json, and folder/name.model (sentencepiece's own file) for pieces.
   void save(const std::string& folder, const std::string& name) const;
+  // What save() left there.
   static Tokenizer load(const std::string& folder, const std::string& name);
 
   // What a kind of tokens does; one class each.

@@ -8,10 +8,12 @@
 
 namespace fovea {
 
+// Bytes [begin, end) of a text.
 struct ByteRange {
-  int64_t begin, end;
+  int64_t begin, end;  // counted from the text's start
 };
 
+// One kind of tokens, with what it learned.
 class Tokenizer::Method {
  public:
   virtual ~Method() = default;
@@ -19,12 +21,14 @@ class Tokenizer::Method {
   // Whether texts are to come in lower case where the options ask for it; else it sees to that.
   virtual bool wants_lowercase() const { return true; }
 
-  virtual std::vector<int32_t> encode(std::string_view text) const = 0;
-  virtual std::string decode(std::span<const int32_t> ids) const = 0;  // no pad, begin, end
+  virtual std::vector<int32_t> encode(std::string_view text) const = 0;  // without begin and end
+  virtual std::string decode(std::span<const int32_t> ids) const = 0;    // no pad, begin, end
+  // What each id of encode(text) is as a person reads it.
   virtual std::vector<std::string> pieces(std::string_view text) const = 0;
   // Where in the text each id of encode(text) is from: in order, none reaching into another.
   virtual std::vector<ByteRange> ranges(std::string_view text) const = 0;
   virtual std::string piece(int32_t id) const = 0;  // id in [0, size())
+  // How many ids there are, the four special ones included.
   virtual int64_t size() const = 0;
 
   // Adds to `about`, which becomes path.json, what it needs to be made again, and writes what does
@@ -45,6 +49,7 @@ std::shared_ptr<const Tokenizer::Method> load_units(const TokenizerOptions& opti
                                                     const nlohmann::json& about,
                                                     const std::string& path);
 
+// The 256 bytes as they are: nothing to learn.
 std::shared_ptr<const Tokenizer::Method> make_bytes();
 
 // Pieces of words that sentencepiece learns.
@@ -55,9 +60,10 @@ std::shared_ptr<const Tokenizer::Method> load_pieces(const nlohmann::json& about
 
 // "bpe:8000" is {"bpe", 8000}; a kind without a number has 0 pieces. An Error for all else.
 struct TokenKind {
-  std::string name;
-  int64_t pieces;
+  std::string name;  // words, spaces, chars, bytes, bpe or unigram
+  int64_t pieces;    // how many sentencepiece is to learn
 };
+// Of TokenizerOptions::kind.
 TokenKind parse_kind(const std::string& kind);
 
 }  // namespace fovea

@@ -1,5 +1,7 @@
 #include "fovea/data/tokenizer_style.h"
 
+#include <cctype>
+
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
 
@@ -34,6 +36,31 @@ std::string TokenStyle::reason() const {
   if (tokenised)
     return say("the text is tokenised already (", counts, "): tokens are split at spaces");
   return say("the text is raw (", counts, "): words are found by Unicode's rules");
+}
+
+bool looks_raw(std::string_view text, const WordRules& rules) {
+  constexpr std::string_view signs = ".,;:!?()\"";
+  const auto is_sign = [&](char c) { return signs.find(c) != std::string_view::npos; };
+  const auto in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<signed char>(c) < 0;
+  };
+  const auto parts = split_at_spaces(text);
+  int64_t apart = 0, joined = 0;
+  bool clitic = false;
+  for (const std::string_view word : parts) {
+    const bool all_signs = word.find_first_not_of(signs) == std::string_view::npos;
+    apart += all_signs || word == "''" || word == "``";
+    if (all_signs || word.size() < 2) continue;
+    joined += (is_sign(word.back()) && in_word(word[word.size() - 2])) ||
+              (is_sign(word.front()) && in_word(word[1]));
+    clitic = clitic || has_inner_clitic(word);
+  }
+  if (joined != apart) return joined > apart;
+  if (apart == 0 && rules.clitics && clitic) return true;
+  if (parts.size() != 1) return false;
+  std::vector<std::string_view> words;
+  split_words(text, rules, words);
+  return words.size() > 1;
 }
 
 TokenStyle detect_tokens(std::span<const std::string> sample) {

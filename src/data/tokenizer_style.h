@@ -10,8 +10,9 @@
 
 namespace fovea {
 
+// What a sample of texts shows.
 struct TokenStyle {
-  bool tokenised = false;
+  bool tokenised = false;  // else it is raw
   // How it was tokenised; raw text has to be split so to fit it (Tokenizer::split_as).
   WordRules rules;
   int64_t apart = 0, joined = 0;              // points and commas behind a space; behind a word
@@ -27,5 +28,10 @@ struct TokenStyle {
 // all, and four times as many of them as of the others. Other signs do not count: French puts
 // spaces before ? and !.
 TokenStyle detect_tokens(std::span<const std::string> sample);
+
+// Whether one text is rather raw than split already by these rules: more signs are joined to words
+// than stand apart, or without any of them a word holds what the rules part, or the text has no
+// spaces at all and is several words.
+bool looks_raw(std::string_view text, const WordRules& rules);
 
 }  // namespace fovea

@@ -1,7 +1,10 @@
 // Characters and words as tokens.
 #include "fovea/data/tokenizer_units.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
@@ -62,7 +65,7 @@ class Units : public Tokenizer::Method {
   std::vector<int32_t> encode(std::string_view text) const override {
     thread_local Views units;
     units.clear();
-    split_units(options_, text, units);
+    split(text, units);
     std::vector<int32_t> ids;
     ids.reserve(units.size());
     for (const std::string_view unit : units) ids.push_back(id_of(unit));
@@ -84,7 +87,7 @@ class Units : public Tokenizer::Method {
 
   std::vector<std::string> pieces(std::string_view text) const override {
     Views units;
-    split_units(options_, text, units);
+    split(text, units);
     std::vector<std::string> names;
     for (const std::string_view unit : units) {
       names.push_back(options_.lowercase ? to_lowercase(unit) : std::string(unit));
@@ -94,7 +97,7 @@ class Units : public Tokenizer::Method {
 
   std::vector<ByteRange> ranges(std::string_view text) const override {
     Views units;
-    split_units(options_, text, units);
+    split(text, units);
     std::vector<ByteRange> all;
     for (const std::string_view unit : units) {
       const int64_t begin = unit.data() - text.data();
@@ -114,10 +117,80 @@ class Units : public Tokenizer::Method {
   }
 
   std::shared_ptr<const Method> with(const TokenizerOptions& options) const override {
-    return std::make_shared<Units>(options, vocabulary_);
+    auto made = std::make_shared<Units>(options, vocabulary_);
+    made->keeps_known_ = options.kind == "words" && options_.kind == "spaces";
+    if (made->keeps_known_) made->find_prefixes();
+    return made;
   }
 
  private:
+  void split(std::string_view text, Views& units) const {
+    split_units(options_, text, units);
+    if (keeps_known_) join_known(units);
+  }
+
+  // Who learned from tokenised text knows e-mail and AT&T as words: parts that hang together by a
+  // sign stay one where that is one of them, the longest first.
+  void join_known(Views& units) const {
+    size_t to = 0;
+    for (size_t from = 0; from < units.size();) {
+      size_t touching = from + 1;  // behind the last that hangs together with this one
+      while (touching < units.size() &&
+             units[touching - 1].data() + units[touching - 1].size() == units[touching].data()) {
+        ++touching;
+      }
+      size_t end = std::min(touching, from + 7);
+      for (; end >= from + 3; --end) {
+        const std::string_view whole(
+            units[from].data(), static_cast<size_t>(units[end - 1].data() + units[end - 1].size() -
+                                                    units[from].data()));
+        if (has_joint(units, from, end) &&
+            (id_of(whole) != Tokenizer::unknown || has_prefix(units, from, end))) {
+          units[from] = whole;
+          break;
+        }
+      }
+      if (end < from + 3) end = from + 1;
+      if (end < touching && ends_in_point(units[from], units[end])) {
+        units[from] = {units[from].data(), units[from].size() + 1};
+        ++end;
+      }
+      units[to++] = units[from];
+      from = end;
+    }
+    units.resize(to);
+  }
+  // anti-, co- and the like: what stands before the hyphen of three known words or more.
+  void find_prefixes() {
+    std::map<std::string, int> counts;
+    for (const std::string& name : vocabulary_.names()) {
+      const size_t hyphen = name.find('-');
+      if (hyphen == 0 || hyphen == std::string::npos || hyphen + 1 == name.size()) continue;
+      const std::string prefix = to_lowercase(name.substr(0, hyphen));
+      const bool letters =
+          std::ranges::none_of(prefix, [](char c) { return c >= '0' && c <= '9'; });
+      if (letters && ++counts[prefix] == 3) prefixes_.insert(prefix);
+    }
+  }
+  bool has_prefix(const Views& units, size_t from, size_t end) const {
+    return end == from + 3 && units[from + 1] == "-" &&
+           prefixes_.contains(to_lowercase(units[from]));
+  }
+  // An abbreviation that comes more often than the same word without a point: the lower the id, the
+  // more often.
+  bool ends_in_point(std::string_view word, std::string_view next) const {
+    if (next != ".") return false;
+    const int32_t with = vocabulary_.id(std::string_view(word.data(), word.size() + 1)),
+                  without = vocabulary_.id(word);
+    return with >= 0 && (without < 0 || with < without);
+  }
+  static bool has_joint(const Views& units, size_t from, size_t end) {
+    for (size_t i = from + 1; i + 1 < end; ++i) {
+      if (units[i] == "-" || units[i] == "&" || units[i] == "/") return true;
+    }
+    return false;
+  }
+
   int32_t id_of(std::string_view unit) const {
     int32_t id = vocabulary_.id(options_.lowercase ? std::string_view(to_lowercase(unit)) : unit);
     if (id < 0 && folded_.size() > 0) {
@@ -128,6 +201,8 @@ class Units : public Tokenizer::Method {
   }
 
   TokenizerOptions options_;
+  bool keeps_known_ = false;  // of raw text, for who learned from tokenised text
+  std::set<std::string> prefixes_;
   Vocabulary vocabulary_;  // without the special pieces, which may also be words of a text
   Vocabulary folded_;      // empty: case is decisive
   std::vector<int32_t> folded_ids_;

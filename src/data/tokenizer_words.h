@@ -52,6 +52,7 @@ enum class WordClass : unsigned char {
   mid_both,    // both
   complex
 };
+// Of any code point.
 WordClass word_class(int32_t code_point);
 
 }  // namespace fovea

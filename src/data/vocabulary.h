@@ -21,8 +21,11 @@ class Vocabulary {
   int32_t id(std::string_view name, uint64_t hash) const {
     return index_.find(hash, [&](int32_t i) { return names_[static_cast<size_t>(i)] == name; });
   }
+  // An id that is not there is an Error.
   const std::string& name(int32_t id) const;
+  // How many names there are.
   int64_t size() const { return static_cast<int64_t>(names_.size()); }
+  // By id.
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -1,18 +1,16 @@
 #include "fovea/kernel/align.h"
 
-#include <vector>
-
 #include "fovea/base/parallel.h"
 #include "fovea/kernel/grain.h"
+#include "fovea/kernel/scratch.h"
 
 namespace fovea::kernel {
 
 template <class T>
 void entmax(T* p, const T* z, int64_t rows, int64_t cols, double alpha) {
   parallel_for(rows, row_grain(heavy_grain / 4, cols), [=](int64_t begin, int64_t end) {
-    static thread_local std::vector<T> room;
-    if (static_cast<int64_t>(room.size()) < cols) room.resize(cols);
-    naive::entmax(p + begin * cols, z + begin * cols, end - begin, cols, alpha, room.data());
+    T* room = Scratch(Scratch::bytes<T>(cols)).template take<T>(cols);
+    naive::entmax(p + begin * cols, z + begin * cols, end - begin, cols, alpha, room);
   });
 }
 

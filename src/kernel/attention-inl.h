@@ -42,7 +42,7 @@ struct Reach {
 
 // Scores are kept times log2(e), so that the exponential is a power of two. Adds bias and mask of
 // one query to its scores for the keys [first, last); s[0] belongs to key `first`.
-inline void add_bias_and_mask(const AttentionInputs<float>& in, int64_t b, int64_t h, int64_t i,
+inline void add_bias_and_mask(const HeadInputs<float>& in, int64_t b, int64_t h, int64_t i,
                               int64_t first, int64_t last, float* s) {
   const D d;
   const int64_t n = last - first;

@@ -41,7 +41,7 @@ struct WeightDropout {
 };
 
 template <class T>
-struct AttentionInputs {
+struct HeadInputs {
   int64_t B = 1, H = 1, Hk = 1;  // H is a multiple of Hk: query head h reads key head h / (H / Hk)
   int64_t Tq = 0, Tk = 0, D = 0, Dv = 0;
   T scale = 1;
@@ -96,22 +96,22 @@ struct AttentionGradients {
 // out[i] = 0 and lse[i] = -inf for a query that may attend nothing. lse: [B, H, Tq], the logarithm
 // of sum_j e^e_ij, which the backward pass needs; not written (may be null) for sigmoid. The output
 // has the same bits with and without a summary.
-void attention_forward(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+void attention_forward(const HeadInputs<float>& in, HeadView<float> out, float* lse,
                        const AttentionSummary<float>* summary = nullptr);
 
 // The path that attention_forward takes for so few queries: it reads every key once, in the order
 // in which they lie, and shares long caches between threads.
 constexpr int64_t decode_queries = 2;
-void attention_decode(const AttentionInputs<float>& in, HeadView<float> out, float* lse);
+void attention_decode(const HeadInputs<float>& in, HeadView<float> out, float* lse);
 
 // Overwrites every gradient. Sums over shared key heads and broadcast biases have a fixed order.
-void attention_backward(const AttentionInputs<float>& in, HeadView<const float> out,
+void attention_backward(const HeadInputs<float>& in, HeadView<const float> out,
                         HeadView<const float> dout, const float* lse,
                         const AttentionGradients<float>& to);
 
 // The exact weights (before dropout) of chosen queries of one head, recomputed from lse:
 // weights[r * Tk + j] for query rows[r].
-void attention_weights(const AttentionInputs<float>& in, const float* lse, int64_t b, int64_t h,
+void attention_weights(const HeadInputs<float>& in, const float* lse, int64_t b, int64_t h,
                        const int32_t* rows, int64_t count, float* weights);
 
 // --- Dropout bits: a pure function of (seed, batch * H + head, query, key). ---

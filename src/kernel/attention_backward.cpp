@@ -14,12 +14,13 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/attention-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 
 #ifndef FOVEA_KERNEL_ATTENTION_BACKWARD_ONCE_
 #define FOVEA_KERNEL_ATTENTION_BACKWARD_ONCE_
 namespace fovea::kernel {
 struct AttentionBackward {
-  const AttentionInputs<float>& in;
+  const HeadInputs<float>& in;
   HeadView<const float> out, dout;
   const float* lse;
   const AttentionGradients<float>& to;
@@ -50,11 +51,11 @@ struct KeyBlock {
   // The last strip may pass the last key.
   static constexpr int64_t capacity = most_keys + strip;
 
-  static int64_t bytes(const AttentionInputs<float>& in) {
+  static int64_t bytes(const HeadInputs<float>& in) {
     const int64_t d = round_up(in.D, panel), v = round_up(in.Dv, panel);
     return 3 * Scratch::bytes<float>(capacity * d) + 2 * Scratch::bytes<float>(capacity * v);
   }
-  KeyBlock(const AttentionInputs<float>& in, Scratch& scratch) {
+  KeyBlock(const HeadInputs<float>& in, Scratch& scratch) {
     k = scratch.take<float>(capacity * round_up(in.D, panel));
     k_along = scratch.take<float>(capacity * round_up(in.D, panel));
     dk = scratch.take<float>(capacity * round_up(in.D, panel));
@@ -62,8 +63,7 @@ struct KeyBlock {
     dv = scratch.take<float>(capacity * round_up(in.Dv, panel));
   }
 
-  void load(const AttentionInputs<float>& in, int64_t b, int64_t key_head, int64_t from,
-            int64_t keys) {
+  void load(const HeadInputs<float>& in, int64_t b, int64_t key_head, int64_t from, int64_t keys) {
     const int64_t d_stride = round_up(in.D, panel), v_stride = round_up(in.Dv, panel);
     first = from;
     count = keys;
@@ -99,7 +99,7 @@ struct QueryBlock {
   Reach* panel_reach;
   float *scores, *slopes, *extra;  // [strip], [key block], [key block] rows of tile_stride
 
-  static int64_t bytes(const AttentionInputs<float>& in) {
+  static int64_t bytes(const HeadInputs<float>& in) {
     const int64_t d = round_up(in.D, panel), v = round_up(in.Dv, panel);
     return Scratch::bytes<float>(query_block * in.D) + Scratch::bytes<float>(query_block * in.Dv) +
            2 * Scratch::bytes<float>(query_block * d) + Scratch::bytes<float>(query_block * v) +
@@ -110,7 +110,7 @@ struct QueryBlock {
 
   QueryBlock(const AttentionBackward& the_job, int64_t batch, Scratch& scratch)
       : job(the_job), b(batch) {
-    const AttentionInputs<float>& in = job.in;
+    const HeadInputs<float>& in = job.in;
     d_stride = round_up(in.D, panel);
     v_stride = round_up(in.Dv, panel);
     q_across = scratch.take<float>(query_block * in.D);
@@ -130,7 +130,7 @@ struct QueryBlock {
   }
 
   Reach load(int64_t first_query, int64_t count) {
-    const AttentionInputs<float>& in = job.in;
+    const HeadInputs<float>& in = job.in;
     first = first_query;
     rows = count;
     columns = round_up(rows, panel);
@@ -241,7 +241,7 @@ inline void load_extra(const QueryBlock& at, int64_t j0, int64_t from, int64_t t
 
 // One strip of keys, from key j, against the query block; the tile begins at key j0.
 inline void backward_strip(const QueryBlock& at, const KeyBlock& keys, int64_t j, int64_t j0) {
-  const AttentionInputs<float>& in = at.job.in;
+  const HeadInputs<float>& in = at.job.in;
   const int64_t count = std::min<int64_t>(strip, keys.first + keys.count - j);
   float* slopes = at.slopes + (j - j0) * tile_stride;
   int64_t c0 = at.columns, c1 = at.columns;
@@ -318,7 +318,7 @@ inline void give_bias_gradient(const QueryBlock& at, int64_t j0, int64_t from, i
 
 // Adds what a query block and a key block owe each other to at.dq, keys.dk and keys.dv.
 inline void backward_blocks(const QueryBlock& at, const KeyBlock& keys, const Reach& reach) {
-  const AttentionInputs<float>& in = at.job.in;
+  const HeadInputs<float>& in = at.job.in;
   for (int64_t tile = 0; tile < keys.count; tile += tile_keys) {
     const int64_t j0 = keys.first + tile, j1 = keys.first + std::min(tile + tile_keys, keys.count);
     const int64_t from = std::max(reach.lo, j0), to = std::min(reach.hi, j1);
@@ -360,14 +360,13 @@ inline void clear_rows(const HeadView<float>& to, int64_t b, int64_t h, int64_t 
 }
 
 inline void clear_bias_gradient(const HeadView<float>& to, int64_t b, int64_t h,
-                                const AttentionInputs<float>& in) {
+                                const HeadInputs<float>& in) {
   if (to.row >= 0) return clear_rows(to, b, h, 0, to.row == 0 ? 1 : in.Tq, in.Tk);
   std::fill_n(to.at(b, h) - (in.Tq - 1), in.Tq + in.Tk - 1, 0.0f);
 }
 
 // The keys that queries [from, to) of a head may look at.
-inline Reach reach_of(const AttentionInputs<float>& in, int64_t b, int64_t h, int64_t from,
-                      int64_t to) {
+inline Reach reach_of(const HeadInputs<float>& in, int64_t b, int64_t h, int64_t from, int64_t to) {
   Reach reach;
   for (int64_t i = from; i < to; ++i) reach.add(in.lo(b, h, i), in.hi(b, h, i));
   return reach;
@@ -377,7 +376,7 @@ inline Reach reach_of(const AttentionInputs<float>& in, int64_t b, int64_t h, in
 // has been added to their gradients before.
 HWY_NOINLINE void backward_group(const AttentionBackward& job, int64_t b, int64_t key_head,
                                  int64_t q0, int64_t q1, int64_t k0, int64_t k1, bool fresh) {
-  const AttentionInputs<float>& in = job.in;
+  const HeadInputs<float>& in = job.in;
   const AttentionGradients<float>& to = job.to;
   const int64_t group = in.H / in.Hk;
   Scratch scratch(KeyBlock::bytes(in) + QueryBlock::bytes(in));
@@ -430,7 +429,7 @@ struct Cut {
 };
 
 inline Cut cut_backward(const AttentionBackward& job) {
-  const AttentionInputs<float>& in = job.in;
+  const HeadInputs<float>& in = job.in;
   Cut cut{};
   cut.over_batch = job.to.dbias && job.to.dbias.batch == 0 && in.B > 1;
   cut.over_heads = job.to.dbias && job.to.dbias.head == 0 && in.H > 1;
@@ -446,7 +445,7 @@ inline Cut cut_backward(const AttentionBackward& job) {
 
 HWY_NOINLINE void backward_cell(const AttentionBackward& job, const Cut& cut, int64_t unit,
                                 int64_t query_part, int64_t key_part) {
-  const AttentionInputs<float>& in = job.in;
+  const HeadInputs<float>& in = job.in;
   const int64_t q0 = query_part * cut.query_split, q1 = std::min(q0 + cut.query_split, in.Tq);
   const int64_t k0 = key_part * cut.key_split, k1 = std::min(k0 + cut.key_split, in.Tk);
   const int64_t heads = cut.over_heads ? 1 : in.Hk;
@@ -461,7 +460,7 @@ HWY_NOINLINE void backward_cell(const AttentionBackward& job, const Cut& cut, in
 }
 
 void backward_all(const AttentionBackward& job) {
-  const AttentionInputs<float>& in = job.in;
+  const HeadInputs<float>& in = job.in;
   const Cut cut = cut_backward(job);
   if (job.to.dbias && job.add_bias_gradient) {
     const HeadView<float>& to = job.to.dbias;
@@ -485,13 +484,13 @@ namespace fovea::kernel {
 
 HWY_EXPORT(backward_all);
 
-void attention_backward(const AttentionInputs<float>& in, HeadView<const float> out,
+void attention_backward(const HeadInputs<float>& in, HeadView<const float> out,
                         HeadView<const float> dout, const float* lse,
                         const AttentionGradients<float>& to) {
   const HeadView<float>& db = to.dbias;
   const bool add = db && ((db.batch == 0 && in.B > 1) || (db.head == 0 && in.H > 1) ||
                           (db.row <= 0 && in.Tq > 1) || in.ranges.lo || in.ranges.hi);
-  HWY_DYNAMIC_DISPATCH(backward_all)
+  FOVEA_DISPATCH(backward_all)
   ({in, out, dout, lse, to, add, dropout_threshold(in.dropout.rate)});
 }
 

@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/attention-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea::kernel::HWY_NAMESPACE {
@@ -59,8 +60,8 @@ HWY_INLINE void add_four(float* HWY_RESTRICT sum, const float* HWY_RESTRICT p,
 }
 
 // Scores of one query become weights; its sums are rescaled when a new maximum appears.
-inline void decode_weights(const AttentionInputs<float>& in, int64_t b, int64_t h, int64_t i,
-                           int64_t j0, int64_t j1, float* s, float* partial) {
+inline void decode_weights(const HeadInputs<float>& in, int64_t b, int64_t h, int64_t i, int64_t j0,
+                           int64_t j1, float* s, float* partial) {
   const int64_t lo = std::clamp(in.lo(b, h, i), j0, j1);
   const int64_t hi = std::clamp(in.hi(b, h, i), lo, j1);
   if (in.bias || in.mask) add_bias_and_mask(in, b, h, i, lo, hi, s + (lo - j0));
@@ -84,8 +85,8 @@ inline void decode_weights(const AttentionInputs<float>& in, int64_t b, int64_t 
 }
 
 // The keys [first, last) of one batch entry for all its queries; partials: [H, Tq, 2 + Dv].
-HWY_NOINLINE void decode_chunk(const AttentionInputs<float>& in, int64_t b, int64_t first,
-                               int64_t last, float* partials) {
+HWY_NOINLINE void decode_chunk(const HeadInputs<float>& in, int64_t b, int64_t first, int64_t last,
+                               float* partials) {
   const int64_t queries = in.H * in.Tq, per_key_head = queries / in.Hk;
   const int64_t q_stride = round_up(in.D, lanes), size = partial_head + in.Dv;
   Scratch scratch(Scratch::bytes<float>(queries * q_stride) +
@@ -144,7 +145,7 @@ HWY_NOINLINE void decode_chunk(const AttentionInputs<float>& in, int64_t b, int6
 }
 
 // Joins the ranges' partial results of one query, first to last.
-inline void join_partials(const AttentionInputs<float>& in, const float* partials, int64_t ranges,
+inline void join_partials(const HeadInputs<float>& in, const float* partials, int64_t ranges,
                           int64_t stride, float* out, float* lse) {
   float top = floor_score, total = 0;
   for (int64_t r = 0; r < ranges; ++r) top = std::max(top, partials[r * stride]);
@@ -163,7 +164,7 @@ inline void join_partials(const AttentionInputs<float>& in, const float* partial
   map1(TimesScalar{factor}, out, out, in.Dv);
 }
 
-void decode_all(const AttentionInputs<float>& in, HeadView<float> out, float* lse) {
+void decode_all(const HeadInputs<float>& in, HeadView<float> out, float* lse) {
   const int64_t ranges = std::max<int64_t>(1, (in.Tk + decode_range - 1) / decode_range);
   const int64_t size = partial_head + in.Dv, stride = in.H * in.Tq * size;
   Scratch scratch(Scratch::bytes<float>(in.B * ranges * stride), Scratch::call);
@@ -185,8 +186,8 @@ void decode_all(const AttentionInputs<float>& in, HeadView<float> out, float* ls
 }
 
 // The weights of one query again, from its lse; w[j] for all Tk keys.
-void weights_row(const AttentionInputs<float>& in, const float* lse, int64_t b, int64_t h,
-                 int64_t i, float* w) {
+void weights_row(const HeadInputs<float>& in, const float* lse, int64_t b, int64_t h, int64_t i,
+                 float* w) {
   const int64_t lo = std::min(in.lo(b, h, i), in.Tk), hi = std::max(lo, in.hi(b, h, i));
   const float* q = in.q.at(b, h) + i * in.q.row;
   const float* k = in.k.at(b, in.key_head(h));
@@ -218,13 +219,13 @@ namespace fovea::kernel {
 HWY_EXPORT(decode_all);
 HWY_EXPORT(weights_row);
 
-void attention_decode(const AttentionInputs<float>& in, HeadView<float> out, float* lse) {
-  HWY_DYNAMIC_DISPATCH(decode_all)(in, out, lse);
+void attention_decode(const HeadInputs<float>& in, HeadView<float> out, float* lse) {
+  FOVEA_DISPATCH(decode_all)(in, out, lse);
 }
 
-void attention_weights(const AttentionInputs<float>& in, const float* lse, int64_t b, int64_t h,
+void attention_weights(const HeadInputs<float>& in, const float* lse, int64_t b, int64_t h,
                        const int32_t* rows, int64_t count, float* weights) {
-  const auto run = HWY_DYNAMIC_DISPATCH(weights_row);
+  const auto run = FOVEA_DISPATCH(weights_row);
   parallel_for(count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) run(in, lse, b, h, rows[r], weights + r * in.Tk);
   });

@@ -44,7 +44,7 @@ struct EdgeView {
 };
 
 struct EdgesInputs {
-  AttentionInputs<float> base;  // without ranges, mask, bias and align, which are not looked at
+  HeadInputs<float> base;  // without ranges, mask, bias and align, which are not looked at
   EdgeLists lists;
   ScoreMap map = ScoreMap::none;
   const float* w = nullptr;  // an additive score, whose map is not distance: [D], or [H, D]

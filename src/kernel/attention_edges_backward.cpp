@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/edges_plan-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -97,7 +98,7 @@ inline void query_back(const EdgesBackward& job, const EdgeUnit& u, const EdgeQu
                        int64_t slot, const EdgesTile& tile, float* slope, float* a, float* g,
                        float* dw) {
   const EdgesPlan& plan = job.plan;
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   score_edges(plan, u, at, tile, a, plan.mapped ? slope : nullptr);
   align_edges(plan, at, tile, a);
   set_row_keys(plan, u, at, tile);
@@ -168,7 +169,7 @@ inline void clear_row(const HeadView<float>& to, int64_t b, int64_t head, int64_
 inline void key_back(const EdgesBackward& job, const EdgeUnit& u, int64_t slot, int64_t j,
                      const EdgesTile& tile) {
   const EdgesPlan& plan = job.plan;
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   const EdgeLists& lists = plan.in.lists;
   const int64_t* offsets = lists.key_offsets + u.set * (in.Tk + 1);
   const int64_t first = offsets[j], n = offsets[j + 1] - first, known = offsets[in.Tk] - first;
@@ -201,7 +202,7 @@ inline void key_back(const EdgesBackward& job, const EdgeUnit& u, int64_t slot, 
 inline void keys_back(const EdgesBackward& job, int64_t first, int64_t slot, int64_t members,
                       int64_t block) {
   const EdgesPlan& plan = job.plan;
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   Scratch scratch(EdgesTile::bytes(plan));
   const EdgesTile tile(plan, scratch);
   const EdgeUnit lead = plan.unit(first);
@@ -240,7 +241,7 @@ inline void give_dw(const EdgesBackward& job) {
 
 void edges_backward(const EdgesInputs& inputs, HeadView<const float> dout, const EdgesGradients& to,
                     EdgeView<const float> dweights) {
-  const AttentionInputs<float>& in = inputs.base;
+  const HeadInputs<float>& in = inputs.base;
   if (in.B == 0 || in.H == 0) return;
   EdgesPlan plan(inputs);
   EdgesBackward job{plan, dout, to, dweights};
@@ -304,7 +305,7 @@ HWY_EXPORT(edges_backward);
 
 void attention_edges_backward(const EdgesInputs& in, HeadView<const float> dout,
                               const EdgesGradients& to, EdgeView<const float> dweights) {
-  HWY_DYNAMIC_DISPATCH(edges_backward)(in, dout, to, dweights);
+  FOVEA_DISPATCH(edges_backward)(in, dout, to, dweights);
 }
 
 }  // namespace fovea::kernel

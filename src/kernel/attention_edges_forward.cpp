@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/edges_plan-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,7 +31,7 @@ inline void clear_room(const EdgesPlan& plan, const EdgeUnit& u, const EdgeView<
 }
 
 void edges_forward(const EdgesInputs& inputs, HeadView<float> out, EdgeView<float> weights) {
-  const AttentionInputs<float>& in = inputs.base;
+  const HeadInputs<float>& in = inputs.base;
   if (in.B == 0 || in.H == 0 || in.Tq == 0) return;
   EdgesPlan plan(inputs);
   Scratch shared(plan.bytes(), Scratch::call);
@@ -67,7 +68,7 @@ namespace fovea::kernel {
 HWY_EXPORT(edges_forward);
 
 void attention_edges_forward(const EdgesInputs& in, HeadView<float> out, EdgeView<float> weights) {
-  HWY_DYNAMIC_DISPATCH(edges_forward)(in, out, weights);
+  FOVEA_DISPATCH(edges_forward)(in, out, weights);
 }
 
 }  // namespace fovea::kernel

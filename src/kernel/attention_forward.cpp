@@ -12,6 +12,7 @@
 
 #include "fovea/kernel/attention-inl.h"
 #include "fovea/kernel/attention_summary-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea::kernel::HWY_NAMESPACE {
@@ -22,14 +23,14 @@ constexpr int64_t most_rows = 1024;               // queries that share one pack
 
 // Queries a chunk takes: many to share packed keys, few enough that every thread gets some, and
 // nearly as many in the last chunk of a head as in the others.
-inline int64_t rows_per_chunk(const AttentionInputs<float>& in) {
+inline int64_t rows_per_chunk(const HeadInputs<float>& in) {
   const int64_t most = std::clamp<int64_t>(in.B * in.H * in.Tq / 16, 96, most_rows);
   const int64_t chunks = (in.Tq + most - 1) / most;
   return round_up((in.Tq + chunks - 1) / chunks, strip);
 }
 
 struct ForwardChunk {
-  const AttentionInputs<float>& in;
+  const HeadInputs<float>& in;
   int64_t b, h, first, rows;  // queries [first, first + rows)
   bool once;                  // all keys are in one block
   float *keys, *values;       // one packed block, the keys scaled
@@ -41,7 +42,7 @@ struct ForwardChunk {
   int64_t begin, end;  // keys, from the first of a block on
   SummaryRows seen;
 
-  static int64_t bytes(const AttentionInputs<float>& in, int64_t rows,
+  static int64_t bytes(const HeadInputs<float>& in, int64_t rows,
                        const AttentionSummary<float>* summary) {
     const int64_t padded = round_up(rows, strip), v_stride = round_up(in.Dv, panel);
     return Scratch::bytes<float>(key_block * in.D) + Scratch::bytes<float>(key_block * v_stride) +
@@ -51,7 +52,7 @@ struct ForwardChunk {
            (summary ? SummaryRows::bytes(*summary, rows) : 0);
   }
 
-  ForwardChunk(const AttentionInputs<float>& inputs, int64_t b_, int64_t h_, int64_t first_,
+  ForwardChunk(const HeadInputs<float>& inputs, int64_t b_, int64_t h_, int64_t first_,
                int64_t rows_, const AttentionSummary<float>* summary, Scratch& scratch)
       : in(inputs), b(b_), h(h_), first(first_), rows(rows_) {
     const int64_t padded = round_up(rows, strip);
@@ -115,7 +116,7 @@ struct ForwardChunk {
 // One strip of queries against the packed keys [j0, j1): scores, alignment, read.
 template <int ROWS>
 void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1, uint32_t threshold) {
-  const AttentionInputs<float>& in = at.in;
+  const HeadInputs<float>& in = at.in;
   const Reach reach = at.reach(r0, r0 + ROWS);
   const int64_t from = std::max(reach.lo, j0), to = std::min(reach.hi, j1);
   if (from >= to) {
@@ -183,7 +184,7 @@ void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1, u
 // Normalises the rows [r0, r1) and writes them out.
 inline void finish_rows(const ForwardChunk& at, int64_t r0, int64_t r1, HeadView<float> out,
                         float* lse, float* map) {
-  const AttentionInputs<float>& in = at.in;
+  const HeadInputs<float>& in = at.in;
   const float kept = 1 / (1 - in.dropout.rate);
   float* to = out.at(at.b, at.h) + at.first * out.row;
   float* lse_of = lse + (at.b * in.H + at.h) * in.Tq + at.first;
@@ -214,7 +215,7 @@ struct Ahead {
   const float *k = nullptr, *v = nullptr;
 };
 
-HWY_NOINLINE void forward_chunk(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+HWY_NOINLINE void forward_chunk(const HeadInputs<float>& in, HeadView<float> out, float* lse,
                                 const AttentionSummary<float>* summary, float* map, int64_t b,
                                 int64_t h, int64_t first, int64_t rows, const Ahead& ahead) {
   Scratch scratch(ForwardChunk::bytes(in, rows, summary));
@@ -274,7 +275,7 @@ struct MapParts {
   }
 };
 
-void forward_all(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+void forward_all(const HeadInputs<float>& in, HeadView<float> out, float* lse,
                  const AttentionSummary<float>* summary) {
   const int64_t rows = rows_per_chunk(in), blocks = (in.Tq + rows - 1) / rows;
   const int64_t chunks = in.B * in.H * blocks;
@@ -313,11 +314,11 @@ namespace fovea::kernel {
 
 HWY_EXPORT(forward_all);
 
-void attention_forward(const AttentionInputs<float>& in, HeadView<float> out, float* lse,
+void attention_forward(const HeadInputs<float>& in, HeadView<float> out, float* lse,
                        const AttentionSummary<float>* asked) {
   const AttentionSummary<float> sized = asked ? asked->with_size() : AttentionSummary<float>();
   const AttentionSummary<float>* summary = asked ? &sized : nullptr;
-  if (in.Tq > decode_queries) return HWY_DYNAMIC_DISPATCH(forward_all)(in, out, lse, summary);
+  if (in.Tq > decode_queries) return FOVEA_DISPATCH(forward_all)(in, out, lse, summary);
   attention_decode(in, out, lse);
   if (!summary) return;
   // So few rows may as well be looked at whole.

@@ -54,8 +54,7 @@ inline void map_scores(ScoreMap map, float* s, float* slope, int64_t n) {
 }
 
 // Bias, mask and range of row r; whatever may not be attended, and the padding, becomes -inf.
-inline void limit_scores(const AttentionInputs<float>& in, const RowsBlock& at, int64_t r,
-                         float* s) {
+inline void limit_scores(const HeadInputs<float>& in, const RowsBlock& at, int64_t r, float* s) {
   const D d;
   const int64_t i = at.first + r;
   const int64_t lo = std::clamp(in.lo(at.b, at.h, i) - at.lo, int64_t{0}, at.n);
@@ -110,7 +109,7 @@ struct RowsTile {
 // map.
 inline void score_block(const RowsPlan& plan, const RowsBlock& at, const RowsTile& tile,
                         float* slope) {
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   const int64_t g = in.key_head(at.h);
   const float* q = in.q.at(at.b, at.h) + at.first * in.q.row;
   if (plan.pairwise) {

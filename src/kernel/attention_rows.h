@@ -42,7 +42,7 @@ struct GivenAlign {
 };
 
 struct RowsInputs {
-  AttentionInputs<float> base;  // base.align is not looked at, and base.scale by products alone
+  HeadInputs<float> base;  // base.align is not looked at, and base.scale by products alone
   ScoreMap map = ScoreMap::none;
   const float* w = nullptr;  // [D]: an additive score, whose map is not distance
   RowAlign align = RowAlign::softmax;

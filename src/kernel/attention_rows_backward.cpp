@@ -12,6 +12,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/attention_rows-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/rows_sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,7 +37,7 @@ struct RowsBackTile : RowsTile {
 // Row r: g from what the values give to dA.
 inline void finish_weight_grad(const RowsBackward& job, const RowsBlock& at,
                                const RowsBackTile& tile, int64_t r) {
-  const AttentionInputs<float>& in = job.plan.in.base;
+  const HeadInputs<float>& in = job.plan.in.base;
   float* g = tile.g + r * job.plan.ld;
   const int64_t i = at.first + r;
   if (job.dout) {
@@ -91,7 +92,7 @@ inline void align_row_back(const RowsBackward& job, const RowsBlock& at, const R
 
 inline void give_bias(const RowsBackward& job, const RowsBlock& at, const RowsBackTile& tile,
                       const RowsSums& sums) {
-  const AttentionInputs<float>& in = job.plan.in.base;
+  const HeadInputs<float>& in = job.plan.in.base;
   const HeadView<float>& db = job.to.base.dbias;
   const int64_t group = in.H / in.Hk;
   for (int64_t r = 0; r < at.rows; ++r) {
@@ -104,7 +105,7 @@ inline void give_bias(const RowsBackward& job, const RowsBlock& at, const RowsBa
 inline void additive_back(const RowsBackward& job, const RowsBlock& at, const RowsBackTile& tile,
                           const RowsSums& sums) {
   const RowsPlan& plan = job.plan;
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   const int64_t key_head = in.key_head(at.h), whole = round_up(at.rows, rows_group);
   const AdditiveForm form = plan.form(at.b, key_head);
   for (int64_t r = at.rows; r < whole; ++r) std::fill_n(tile.g + r * plan.ld, at.padded, 0.0f);
@@ -128,7 +129,7 @@ inline void additive_back(const RowsBackward& job, const RowsBlock& at, const Ro
 inline void backward_block(const RowsBackward& job, const RowsBlock& at, const RowsBackTile& tile,
                            const RowsSums& sums) {
   const RowsPlan& plan = job.plan;
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   const HeadView<float>& dq = job.to.base.dq;
   if (at.n == 0) {
     for (int64_t i = at.first; i < at.first + at.rows; ++i) {
@@ -206,7 +207,7 @@ HWY_NOINLINE void backward_part(const RowsBackward& job, const RowsBackTile& til
 
 void rows_backward(const RowsInputs& inputs, HeadView<const float> dout, const RowsGradients& to,
                    HeadView<const float> dweights) {
-  const AttentionInputs<float>& in = inputs.base;
+  const HeadInputs<float>& in = inputs.base;
   if (in.B == 0 || in.Hk == 0) return;
   RowsPlan plan(inputs);
   RowsBackward job{plan, dout, dweights, to, RowsCut(plan, to.base.dbias)};
@@ -245,7 +246,7 @@ HWY_EXPORT(rows_backward);
 
 void attention_rows_backward(const RowsInputs& in, HeadView<const float> dout,
                              const RowsGradients& to, HeadView<const float> dweights) {
-  HWY_DYNAMIC_DISPATCH(rows_backward)(in, dout, to, dweights);
+  FOVEA_DISPATCH(rows_backward)(in, dout, to, dweights);
 }
 
 }  // namespace fovea::kernel

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/attention_rows-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/rows_summary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,7 +17,7 @@ namespace fovea::kernel::HWY_NAMESPACE {
 
 void rows_forward(const RowsInputs& inputs, HeadView<float> out, float* lse,
                   const AttentionSummary<float>* summary) {
-  const AttentionInputs<float>& in = inputs.base;
+  const HeadInputs<float>& in = inputs.base;
   RowsPlan plan(inputs);
   const bool pools = summary && summary->map;
   RowsPool pool(plan, summary ? *summary : AttentionSummary<float>());
@@ -55,7 +56,7 @@ void rows_forward(const RowsInputs& inputs, HeadView<float> out, float* lse,
 
 // Queries that follow one another are worked on together.
 void rows_weights(const RowsInputs& inputs, const int32_t* queries, int64_t count, float* weights) {
-  const AttentionInputs<float>& in = inputs.base;
+  const HeadInputs<float>& in = inputs.base;
   RowsPlan plan(inputs);
   plan.ld = odd_lines(in.Tk);
   Scratch shared(plan.key_bytes(false), Scratch::call);
@@ -91,12 +92,12 @@ HWY_EXPORT(rows_weights);
 void attention_rows_forward(const RowsInputs& in, HeadView<float> out, float* lse,
                             const AttentionSummary<float>* asked) {
   const AttentionSummary<float> sized = asked ? asked->with_size() : AttentionSummary<float>();
-  HWY_DYNAMIC_DISPATCH(rows_forward)(in, out, lse, asked ? &sized : nullptr);
+  FOVEA_DISPATCH(rows_forward)(in, out, lse, asked ? &sized : nullptr);
 }
 
 void attention_rows_weights(const RowsInputs& in, const int32_t* queries, int64_t count,
                             float* weights) {
-  HWY_DYNAMIC_DISPATCH(rows_weights)(in, queries, count, weights);
+  FOVEA_DISPATCH(rows_weights)(in, queries, count, weights);
 }
 
 }  // namespace fovea::kernel

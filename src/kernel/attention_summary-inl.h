@@ -142,7 +142,7 @@ struct SummaryRows {
 
   // Writes what is known of a finished row; `cells` is its row of the map, `share` what it counts
   // in that row's mean. Its weights are 2^(score - top) / total, or the sigmoid of its scores.
-  void finish(const AttentionInputs<float>& in, int64_t row, int64_t at, float top, float total,
+  void finish(const HeadInputs<float>& in, int64_t row, int64_t at, float top, float total,
               float* cells, float share) const {
     const bool softmax = in.align == Align::softmax;
     const float norm = !softmax ? 1 : total == 0 ? 0 : 1 / total;

@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -135,7 +136,7 @@ void binary(Binary f, float* y, const float* a, const float* b, const Broadcast&
   const int64_t run = how.dims[last], step_a = how.step_a[last], step_b = how.step_b[last];
   if (last == 0) {
     parallel_for(run, light_grain, [=](int64_t begin, int64_t end) {
-      HWY_DYNAMIC_DISPATCH(binary_run)
+      FOVEA_DISPATCH(binary_run)
       (f, y + begin, a + begin * step_a, b + begin * step_b, end - begin, step_a, step_b);
     });
     return;
@@ -151,7 +152,7 @@ void binary(Binary f, float* y, const float* a, const float* b, const Broadcast&
         at_a += index * how.step_a[axis];
         at_b += index * how.step_b[axis];
       }
-      HWY_DYNAMIC_DISPATCH(binary_run)(f, y + i * run, a + at_a, b + at_b, run, step_a, step_b);
+      FOVEA_DISPATCH(binary_run)(f, y + i * run, a + at_a, b + at_b, run, step_a, step_b);
     }
   });
 }

@@ -14,6 +14,7 @@
 #include "fovea/kernel/gemm.h"
 #include "fovea/kernel/grain.h"
 #include "fovea/kernel/reduce.h"
+#include "fovea/kernel/scratch.h"
 
 namespace fovea::kernel {
 namespace {
@@ -66,11 +67,9 @@ int64_t rows_at_once(int64_t depth, int64_t out) {
   return std::clamp<int64_t>((64 << 10) / std::max<int64_t>({1, depth, out}) / 16 * 16, 64, 2048);
 }
 
-// Memory of the calling thread, kept from one chunk to the next; what it gave before is void.
+// Memory of the calling thread for one chunk.
 float* chunk_memory(int64_t elements) {
-  thread_local std::vector<float> memory;
-  if (static_cast<int64_t>(memory.size()) < elements) memory = std::vector<float>(elements);
-  return memory.data();
+  return Scratch(Scratch::bytes<float>(elements)).take<float>(elements);
 }
 
 // Weights of every group as a matrix: [depth, target / groups], or that transposed.

@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -70,7 +71,7 @@ class Products {
     if (++count_ == most) finish();
   }
   void finish() {
-    HWY_DYNAMIC_DISPATCH(add_products)(sum_, a_, b_, count_, channels_);
+    FOVEA_DISPATCH(add_products)(sum_, a_, b_, count_, channels_);
     count_ = 0;
   }
 

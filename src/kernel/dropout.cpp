@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/dropout-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +35,7 @@ HWY_EXPORT(dropout_part);
 void dropout(float* y, const float* x, int64_t n, double p, uint64_t key) {
   // 2^32 is a multiple of the grain, so no chunk lies in two runs.
   parallel_for(n, light_grain, [=](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(dropout_part)(y + begin, x + begin, begin, end - begin, p, key);
+    FOVEA_DISPATCH(dropout_part)(y + begin, x + begin, begin, end - begin, p, key);
   });
 }
 

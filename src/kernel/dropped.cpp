@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/activation-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/dropout-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -88,7 +89,7 @@ HWY_EXPORT(activate_part);
 
 void add_dropped(float* y, const float* x, const float* part, int64_t n, const Drop& drop) {
   parallel_for(n, heavy_grain, [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(add_part)
+    FOVEA_DISPATCH(add_part)
     (y + begin, x + begin, part + begin, drop.first + begin, end - begin, drop);
   });
 }
@@ -98,7 +99,7 @@ void activate_dropped(Unary f, float* y, float* slopes, const float* x, int64_t 
   check(f == Unary::relu || f == Unary::gelu || f == Unary::gelu_tanh,
         "activate_dropped: takes relu, gelu and gelu_tanh");
   parallel_for(n, heavy_grain, [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(activate_part)
+    FOVEA_DISPATCH(activate_part)
     (f, y + begin, slopes ? slopes + begin : nullptr, x + begin, drop.first + begin, end - begin,
      drop);
   });

@@ -126,14 +126,14 @@ struct EdgesTile {
   uint8_t* dead;           // [H]
 
   static int64_t bytes(const EdgesPlan& plan) {
-    const AttentionInputs<float>& in = plan.in.base;
+    const HeadInputs<float>& in = plan.in.base;
     const int64_t widest = plan.H * std::max(in.D, in.Dv);
     return 3 * Scratch::bytes<float>(widest) + Scratch::bytes<float>(pair_tile * plan.H * in.D) +
            2 * Scratch::bytes<float>(plan.H * plan.ld) + Scratch::bytes<uint32_t>(plan.stride) +
            Scratch::bytes<uint8_t>(plan.H);
   }
   EdgesTile(const EdgesPlan& plan, Scratch& scratch) {
-    const AttentionInputs<float>& in = plan.in.base;
+    const HeadInputs<float>& in = plan.in.base;
     const int64_t widest = plan.H * std::max(in.D, in.Dv);
     own = scratch.take<float>(widest);
     go = scratch.take<float>(widest);
@@ -166,11 +166,11 @@ inline EdgeRows rows_of(const HeadView<const float>& view, const EdgeLayout& lay
   return {view.at(b, head), view.row, layout.heads, index, known, layout.flat};
 }
 inline EdgeRows keys_of(const EdgesPlan& plan, const EdgeUnit& u, const EdgeQuery& at) {
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   return rows_of(in.k, plan.k, u.b, in.key_head(u.h), at.keys, at.known);
 }
 inline EdgeRows values_of(const EdgesPlan& plan, const EdgeUnit& u, const EdgeQuery& at) {
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   return rows_of(in.v, plan.v, u.b, in.key_head(u.h), at.keys, at.known);
 }
 inline EdgeRows pairs_of(const EdgesPlan& plan, const EdgesTile& tile) {
@@ -197,7 +197,7 @@ inline void unpack_row(const HeadView<float>& to, int64_t b, int64_t head, int64
 // or null.
 inline void score_edges(const EdgesPlan& plan, const EdgeUnit& u, const EdgeQuery& at,
                         const EdgesTile& tile, float* s, float* slope) {
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   const float* q = in.q.at(u.b, u.h) + at.i * in.q.row;
   pack_row(tile.own, q, plan.q, plan.H, in.D, plan.pairwise ? 1 : in.scale);
   const EdgeRows keys = keys_of(plan, u, at);
@@ -244,7 +244,7 @@ inline void align_edges(const EdgesPlan& plan, const EdgeQuery& at, const EdgesT
 
 inline void set_row_keys(const EdgesPlan& plan, const EdgeUnit& u, const EdgeQuery& at,
                          const EdgesTile& tile) {
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   if (in.dropout.rate <= 0) return;
   for (int64_t h = 0; h < plan.stride; ++h) {
     tile.row_keys[h] = dropout_row_key(in.dropout.seed, u.b * in.H + u.h + h, at.i);

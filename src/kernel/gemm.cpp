@@ -15,6 +15,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/gemm-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
@@ -300,29 +301,25 @@ HWY_EXPORT(product_of_packed);
 
 void gemm(const Gemm& g, const float* a, const float* b, float* c, const float* bias,
           const ChunkBody* then) {
-  HWY_DYNAMIC_DISPATCH(product_together)({g, a, b, c, bias}, then);
+  FOVEA_DISPATCH(product_together)({g, a, b, c, bias}, then);
 }
 
 void gemm_with_row_sums(const Gemm& g, const float* a, const float* b, float* c, float* row_sums) {
-  HWY_DYNAMIC_DISPATCH(product_together)({g, a, b, c, nullptr, row_sums}, nullptr);
+  FOVEA_DISPATCH(product_together)({g, a, b, c, nullptr, row_sums}, nullptr);
 }
 
 void gemm_serial(const Gemm& g, const float* a, const float* b, float* c) {
-  HWY_DYNAMIC_DISPATCH(product_alone)({g, a, b, c});
+  FOVEA_DISPATCH(product_alone)({g, a, b, c});
 }
 
-void gemm_group(std::span<const GemmItem<float>> items) {
-  HWY_DYNAMIC_DISPATCH(group_together)(items);
-}
+void gemm_group(std::span<const GemmItem<float>> items) { FOVEA_DISPATCH(group_together)(items); }
 
-int64_t packed_size(const Gemm& g) { return HWY_DYNAMIC_DISPATCH(elements_of_packed)(g); }
+int64_t packed_size(const Gemm& g) { return FOVEA_DISPATCH(elements_of_packed)(g); }
 
-void pack(const Gemm& g, const float* b, float* to) {
-  HWY_DYNAMIC_DISPATCH(pack_together)(g, b, to);
-}
+void pack(const Gemm& g, const float* b, float* to) { FOVEA_DISPATCH(pack_together)(g, b, to); }
 
 void gemm_packed(const Gemm& g, const float* a, const float* packed, float* c, const float* bias) {
-  HWY_DYNAMIC_DISPATCH(product_of_packed)(g, a, packed, c, bias);
+  FOVEA_DISPATCH(product_of_packed)(g, a, packed, c, bias);
 }
 
 void gemm_batch(const Gemm& g, const GemmBatch& batch, const float* a, const float* b, float* c) {

@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -98,7 +99,7 @@ void scatter_add_rows(float* table, const float* x, const int32_t* ids, int64_t 
   parallel_for(cols, width, [=](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < count; ++i) {
       if (ids[i] < 0) continue;
-      HWY_DYNAMIC_DISPATCH(add_row)
+      FOVEA_DISPATCH(add_row)
       (table + ids[i] * cols + begin, x + i * cols + begin, end - begin);
     }
   });

@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -47,11 +48,11 @@ constexpr int64_t pieces = 16;
 float limit_multiply() {
   float sums[pieces];
   parallel_for(pieces, 1,
-               [&](int64_t i, int64_t) { sums[i] = HWY_DYNAMIC_DISPATCH(multiply_registers)(); });
+               [&](int64_t i, int64_t) { sums[i] = FOVEA_DISPATCH(multiply_registers)(); });
   return sums[pieces - 1];
 }
 
-double limit_multiply_operations() { return pieces * HWY_DYNAMIC_DISPATCH(operations_of_one)(); }
+double limit_multiply_operations() { return pieces * FOVEA_DISPATCH(operations_of_one)(); }
 
 }  // namespace fovea::kernel
 #endif  // HWY_ONCE

@@ -1,12 +1,10 @@
-// What the machine can do at best: what benchmarks divide by.
+// What the machine can do at best: what benchmarks divide by. Its best matrix product is
+// app/bench/sgemm.h.
 #pragma once
 
 #include <cstdint>
 
 namespace fovea::kernel {
-
-// c = a b, n x n each, by oneDNN with its own threading on as many threads as ours.
-void limit_gemm(int64_t n, const float* a, const float* b, float* c);
 
 // Reads x once, on all threads: memory bandwidth. Returns a sum, so that the reading is not left
 // out.

@@ -12,6 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -153,7 +154,7 @@ void layer_norm(float* y, float* mean, float* rstd, const float* x, const float*
                 const float* beta, int64_t rows, int64_t cols, float eps) {
   parallel_for(rows, row_grain(light_grain, cols), [=](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r) {
-      HWY_DYNAMIC_DISPATCH(norm_row)
+      FOVEA_DISPATCH(norm_row)
       (y + r * cols, mean + r, rstd + r, x + r * cols, gamma, beta, cols, eps);
     }
   });
@@ -168,14 +169,14 @@ void layer_norm_grad(const NormGradient<float>& to, const float* dy, const float
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
     const int64_t i = begin * cols;
     float* own = to.dgamma ? sums.data() + begin / grain * 2 * cols : nullptr;
-    HWY_DYNAMIC_DISPATCH(norm_grad_rows)
+    FOVEA_DISPATCH(norm_grad_rows)
     ({to.dx ? to.dx + i : nullptr, to.add}, own, own ? own + cols : nullptr, dy + i, x + i, gamma,
      mean + begin, rstd + begin, end - begin, cols);
   });
   if (!to.dgamma) return;
   sums.resize(std::max<int64_t>(1, chunks) * 2 * cols);  // no rows: zeros
   for (int64_t chunk = 1; chunk < chunks; ++chunk) {
-    HWY_DYNAMIC_DISPATCH(add_sums)(sums.data(), sums.data() + chunk * 2 * cols, 2 * cols);
+    FOVEA_DISPATCH(add_sums)(sums.data(), sums.data() + chunk * 2 * cols, 2 * cols);
   }
   std::copy_n(sums.data(), cols, to.dgamma);
   std::copy_n(sums.data() + cols, cols, to.dbeta);

@@ -8,6 +8,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -118,7 +119,7 @@ HWY_EXPORT(update_part);
 void update(Rule rule, const RuleStep& step, float* w, float* const* a, const float* g, int64_t n) {
   parallel_for(n, light_grain, [&](int64_t begin, int64_t end) {
     float* const part[2] = {a[0] + begin, rule_arrays(rule) > 1 ? a[1] + begin : nullptr};
-    HWY_DYNAMIC_DISPATCH(update_part)(rule, step, w + begin, part, g + begin, end - begin);
+    FOVEA_DISPATCH(update_part)(rule, step, w + begin, part, g + begin, end - begin);
   });
 }
 

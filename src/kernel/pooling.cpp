@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -119,7 +120,7 @@ void each_image(const Pooling& p, float* dx, const F& f) {
 
 void max_pool(const Pooling& p, float* y, int32_t* at, const float* x) {
   each_window(p, [&](const naive::Window& in, int64_t position, int64_t image) {
-    HWY_DYNAMIC_DISPATCH(max_window)
+    FOVEA_DISPATCH(max_window)
     (p, in, y + position * p.channels, at + position * p.channels, x + image);
   });
 }
@@ -137,14 +138,14 @@ void max_pool_grad(const Pooling& p, float* dx, const float* dy, const int32_t* 
 
 void avg_pool(const Pooling& p, float* y, const float* x) {
   each_window(p, [&](const naive::Window& in, int64_t position, int64_t image) {
-    HWY_DYNAMIC_DISPATCH(mean_window)(p, in, y + position * p.channels, x + image);
+    FOVEA_DISPATCH(mean_window)(p, in, y + position * p.channels, x + image);
   });
 }
 
 void avg_pool_grad(const Pooling& p, float* dx, const float* dy) {
   each_image(p, dx, [&](int64_t begin, int64_t end, int64_t image) {
     for (int64_t position = begin; position < end; ++position) {
-      HWY_DYNAMIC_DISPATCH(mean_window_grad)
+      FOVEA_DISPATCH(mean_window_grad)
       (p, naive::window(p, position), dx + image, dy + position * p.channels);
     }
   });

@@ -10,6 +10,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace fovea::kernel::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -86,11 +88,11 @@ HWY_EXPORT(linear_f64);
 
 void precise_linear(double* y, const float* x, const float* w, const float* bias, int64_t rows,
                     int64_t out, int64_t in) {
-  HWY_DYNAMIC_DISPATCH(linear_f32)(y, x, w, bias, rows, out, in);
+  FOVEA_DISPATCH(linear_f32)(y, x, w, bias, rows, out, in);
 }
 void precise_linear(double* y, const double* x, const float* w, const float* bias, int64_t rows,
                     int64_t out, int64_t in) {
-  HWY_DYNAMIC_DISPATCH(linear_f64)(y, x, w, bias, rows, out, in);
+  FOVEA_DISPATCH(linear_f64)(y, x, w, bias, rows, out, in);
 }
 
 }  // namespace fovea::kernel

@@ -6,6 +6,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/activation-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -172,11 +173,11 @@ HWY_EXPORT(cell_row);
 HWY_EXPORT(cell_grad_row);
 
 void cell_step(Cell cell, const CellStep<float>& s, int64_t H) {
-  HWY_DYNAMIC_DISPATCH(cell_row)(cell, s, H);
+  FOVEA_DISPATCH(cell_row)(cell, s, H);
 }
 
 void cell_step_grad(Cell cell, const CellStepGrad<float>& s, int64_t H) {
-  HWY_DYNAMIC_DISPATCH(cell_grad_row)(cell, s, H);
+  FOVEA_DISPATCH(cell_grad_row)(cell, s, H);
 }
 
 }  // namespace fovea::kernel

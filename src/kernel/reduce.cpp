@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -78,22 +79,22 @@ Sum sum_in_pieces(int64_t n, const Part& part) {
 void sum_axis(float* y, const float* x, int64_t outer, int64_t n, int64_t inner) {
   if (inner == 1 && outer == 1) {
     *y = sum_in_pieces<float>(n, [=](int64_t begin, int64_t end) {
-      return HWY_DYNAMIC_DISPATCH(sum_run)(x + begin, end - begin);
+      return FOVEA_DISPATCH(sum_run)(x + begin, end - begin);
     });
   } else if (inner == 1) {
     parallel_for(outer, row_grain(light_grain, n), [=](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) y[o] = HWY_DYNAMIC_DISPATCH(sum_run)(x + o * n, n);
+      for (int64_t o = begin; o < end; ++o) y[o] = FOVEA_DISPATCH(sum_run)(x + o * n, n);
     });
   } else if (outer == 1) {
     // Cut by columns, whole cache lines each: every column is then added up in one order.
     const int64_t columns = std::max<int64_t>(64, row_grain(light_grain, n) / 16 * 16);
     parallel_for(inner, columns, [=](int64_t begin, int64_t end) {
-      HWY_DYNAMIC_DISPATCH(sum_rows)(y + begin, x + begin, n, end - begin, inner);
+      FOVEA_DISPATCH(sum_rows)(y + begin, x + begin, n, end - begin, inner);
     });
   } else {
     parallel_for(outer, row_grain(light_grain, n * inner), [=](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o) {
-        HWY_DYNAMIC_DISPATCH(sum_rows)(y + o * inner, x + o * n * inner, n, inner, inner);
+        FOVEA_DISPATCH(sum_rows)(y + o * inner, x + o * n * inner, n, inner, inner);
       }
     });
   }
@@ -110,7 +111,7 @@ void max_axis(float* y, int32_t* at, const float* x, int64_t outer, int64_t n, i
 
 double square_sum(const float* x, int64_t n) {
   return sum_in_pieces<double>(n, [=](int64_t begin, int64_t end) {
-    return HWY_DYNAMIC_DISPATCH(square_sum_run)(x + begin, end - begin);
+    return FOVEA_DISPATCH(square_sum_run)(x + begin, end - begin);
   });
 }
 

@@ -21,8 +21,7 @@ struct RowsBlock {
   int64_t b, h, first, rows;
   int64_t lo = 0, n = 0, padded = 0;  // padded: n up to whole vectors
 
-  RowsBlock(const AttentionInputs<float>& in, int64_t batch, int64_t head, int64_t query,
-            int64_t count)
+  RowsBlock(const HeadInputs<float>& in, int64_t batch, int64_t head, int64_t query, int64_t count)
       : b(batch), h(head), first(query), rows(count) {
     Reach reach;
     if (!in.ranges.lo && !in.ranges.hi) {
@@ -114,7 +113,7 @@ inline bool leaves_range(const HeadView<const float>& x, int64_t b, int64_t h, i
 inline bool RowsPlan::is_wide(int64_t b, int64_t key_head) const {
   const float exponent = AdditiveForm(in.map, false).exponent;
   if (exponent == 0) return false;
-  const AttentionInputs<float>& base = in.base;
+  const HeadInputs<float>& base = in.base;
   const float limit = 40 / std::abs(exponent);
   if (leaves_range(base.k, b, key_head, base.Tk, base.D, limit)) return true;
   const int64_t group = base.H / base.Hk;
@@ -127,7 +126,7 @@ inline bool RowsPlan::is_wide(int64_t b, int64_t key_head) const {
 // Keys [first, first + count); room: [count, features].
 inline void RowsPlan::prepare_some(int64_t b, int64_t key_head, int64_t first, int64_t count,
                                    float* room) const {
-  const AttentionInputs<float>& base = in.base;
+  const HeadInputs<float>& base = in.base;
   const AdditiveForm how = form(b, key_head);
   const int64_t head = b * base.Hk + key_head;
   for (int64_t j = 0; j < count; ++j) {
@@ -147,7 +146,7 @@ inline void RowsPlan::prepare_some(int64_t b, int64_t key_head, int64_t first, i
 
 inline void RowsPlan::prepare_keys(Scratch& scratch, bool with_panels) {
   if (!pairwise) return;
-  const AttentionInputs<float>& base = in.base;
+  const HeadInputs<float>& base = in.base;
   const int64_t heads = base.B * base.Hk;
   across = scratch.take<float>(heads * base.D * key_ld);
   wide = scratch.take<uint8_t>(heads);

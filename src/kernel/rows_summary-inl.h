@@ -76,7 +76,7 @@ inline void pool_row(const float* a, const RowsBlock& at, int64_t Tk, int64_t ma
 inline void summarise_block(const RowsPlan& plan, const RowsBlock& at, int64_t index,
                             const RowsTile& tile, const AttentionSummary<float>& to,
                             const RowsPool& pool) {
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   const int64_t first_row = (at.b * in.H + at.h) * in.Tq + at.first;
   float* cells = nullptr;
   if (to.map) {

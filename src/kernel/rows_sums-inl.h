@@ -22,7 +22,7 @@ struct RowsCut {
   int64_t tasks, parts;                          // parts: tasks that share a key head
 
   RowsCut(const RowsPlan& plan, const HeadView<float>& dbias) {
-    const AttentionInputs<float>& in = plan.in.base;
+    const HeadInputs<float>& in = plan.in.base;
     if (dbias) {
       shared_bias_row = dbias.row == 0 && in.Tq > 1;
       every_batch = dbias.batch == 0 && in.B > 1 && !shared_bias_row;
@@ -80,7 +80,7 @@ struct RowsBackward {
 
   // Cleared sums.
   RowsSums sums(int64_t b, int64_t g, int64_t part) const {
-    const AttentionInputs<float>& in = plan.in.base;
+    const HeadInputs<float>& in = plan.in.base;
     const int64_t slot = (b * in.Hk + g) * cut.parts + part;
     RowsSums it{};
     it.dk = own_dk() ? dk + slot * dk_size() : to.base.dk.at(b, g);
@@ -109,7 +109,7 @@ struct RowsBackward {
 // Adds up what the parts of each key head have, in their order.
 inline void add_up_keys(const RowsBackward& job) {
   const RowsPlan& plan = job.plan;
-  const AttentionInputs<float>& in = plan.in.base;
+  const HeadInputs<float>& in = plan.in.base;
   constexpr int64_t some = 64;
   const int64_t pieces = (in.Tk + some - 1) / some, parts = job.cut.parts;
   parallel_for(in.B * in.Hk * pieces, 1, [&](int64_t i, int64_t) {
@@ -138,7 +138,7 @@ inline void add_up_keys(const RowsBackward& job) {
 }
 
 inline void add_up_bias(const RowsBackward& job) {
-  const AttentionInputs<float>& in = job.plan.in.base;
+  const HeadInputs<float>& in = job.plan.in.base;
   const int64_t group = in.H / in.Hk, parts = job.cut.parts;
   for (int64_t head = 0; head < in.B * in.H; ++head) {
     const int64_t b = head / in.H, h = head % in.H;
@@ -161,7 +161,7 @@ inline void add_up_w(const RowsBackward& job) {
   }
 }
 
-inline void clear_bias(const AttentionInputs<float>& in, const HeadView<float>& dbias) {
+inline void clear_bias(const HeadInputs<float>& in, const HeadView<float>& dbias) {
   parallel_for(in.B * in.H, 1, [&](int64_t head, int64_t) {
     const int64_t b = head / in.H, h = head % in.H;
     // Rows that heads share are cleared by the first of them.

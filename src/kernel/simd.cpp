@@ -1,9 +1,6 @@
 #include "fovea/kernel/simd.h"
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include <cctype>
-#include <cstdio>
 #include <cstdlib>
 
 #include "fovea/base/error.h"
@@ -12,6 +9,8 @@
 #define HWY_TARGET_INCLUDE "fovea/kernel/simd.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "fovea/kernel/dispatch-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea::kernel::HWY_NAMESPACE {
@@ -33,39 +32,24 @@ std::string name_of(int64_t target) {
 
 // Bits of the targets that were compiled and that the CPU has, the best one first.
 std::vector<int64_t> usable_targets() {
-  static const std::vector<int64_t> found = [] {
-    std::vector<int64_t> list;
-    for (int64_t bits = hwy::SupportedTargets() & HWY_TARGETS; bits != 0; bits &= bits - 1) {
-      list.push_back(bits & -bits);  // Highway gives better targets lower bits
-    }
-    return list;
-  }();
-  return found;
-}
-
-void limit_onednn(int64_t target) {
-  // oneDNN takes this only before its first primitive; what it has no name for keeps its own
-  // choice.
-  if (target == HWY_SSE4) dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
-  if (target == HWY_AVX2) dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
-}
-
-// FOVEA_TARGET must count before the first kernel runs, even one that a static initialiser calls.
-[[maybe_unused]] const bool chosen_at_start = [] {
-  const char* name = std::getenv("FOVEA_TARGET");
-  if (!name || !*name) return false;
-  try {
-    use_simd_target(name);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "fovea: %s\n", error.what());
-    std::_Exit(2);
+  std::vector<int64_t> list;
+  for (int64_t bits = hwy::SupportedTargets() & HWY_TARGETS; bits != 0; bits &= bits - 1) {
+    list.push_back(bits & -bits);  // Highway gives better targets lower bits
   }
-  return true;
-}();
+  return list;
+}
 
 }  // namespace
 
-std::string simd_target() { return name_of(HWY_DYNAMIC_DISPATCH(this_target)()); }
+constinit std::atomic<bool> target_chosen{false};
+
+// Threads that come here at once all choose the same, so nothing needs a lock.
+void choose_target() {
+  const char* name = std::getenv("FOVEA_TARGET");
+  use_simd_target(name ? name : "");
+}
+
+std::string simd_target() { return name_of(FOVEA_DISPATCH(this_target)()); }
 
 std::vector<std::string> simd_targets() {
   std::vector<std::string> names;
@@ -84,9 +68,9 @@ void use_simd_target(const std::string& name) {
     known += (known.empty() ? "" : ", ") + name_of(target);
   }
   check(chosen != 0, "FOVEA_TARGET: this CPU and build have ", known, ", not '", name, "'");
-  hwy::SetSupportedTargetsForTest(name.empty() ? 0 : chosen);
-  hwy::GetChosenTarget().DeInit();
-  if (!name.empty()) limit_onednn(chosen);
+  // Lesser targets stay allowed, for code of the host program that was compiled for those only.
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets() & ~(chosen - 1));
+  target_chosen.store(true, std::memory_order_release);
 }
 
 }  // namespace fovea::kernel

@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/activation-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -102,24 +103,22 @@ void each_row(int64_t rows, int64_t cols, const F& f) {
 }  // namespace
 
 void softmax(float* y, const float* x, int64_t rows, int64_t cols) {
-  each_row(rows, cols, [=](int64_t i) { HWY_DYNAMIC_DISPATCH(softmax_row)(y + i, x + i, cols); });
+  each_row(rows, cols, [=](int64_t i) { FOVEA_DISPATCH(softmax_row)(y + i, x + i, cols); });
 }
 
 void softmax_grad(float* dx, const float* dy, const float* y, int64_t rows, int64_t cols) {
   each_row(rows, cols, [=](int64_t i) {
-    HWY_DYNAMIC_DISPATCH(softmax_grad_row)(dx + i, dy + i, y + i, cols);
+    FOVEA_DISPATCH(softmax_grad_row)(dx + i, dy + i, y + i, cols);
   });
 }
 
 void log_softmax(float* y, const float* x, int64_t rows, int64_t cols) {
-  each_row(rows, cols, [=](int64_t i) {
-    HWY_DYNAMIC_DISPATCH(log_softmax_row)(y + i, x + i, cols);
-  });
+  each_row(rows, cols, [=](int64_t i) { FOVEA_DISPATCH(log_softmax_row)(y + i, x + i, cols); });
 }
 
 void log_softmax_grad(float* dx, const float* dy, const float* y, int64_t rows, int64_t cols) {
   each_row(rows, cols, [=](int64_t i) {
-    HWY_DYNAMIC_DISPATCH(log_softmax_grad_row)(dx + i, dy + i, y + i, cols);
+    FOVEA_DISPATCH(log_softmax_grad_row)(dx + i, dy + i, y + i, cols);
   });
 }
 
@@ -128,14 +127,14 @@ void cross_entropy(const CrossEntropy& how, float* loss, float* lse, const float
   each_row(how.rows, how.cols, [=](int64_t i) {
     const int64_t r = i / how.cols;
     const float* x = logits + i;
-    lse[r] = HWY_DYNAMIC_DISPATCH(log_sum_exp_row)(x, how.cols);
+    lse[r] = FOVEA_DISPATCH(log_sum_exp_row)(x, how.cols);
     if (targets[r] < 0) {
       loss[r] = 0;
       return;
     }
     loss[r] = (1 - how.smoothing) * (lse[r] - x[targets[r]]);
     if (how.smoothing > 0) {
-      const float mean = HWY_DYNAMIC_DISPATCH(row_sum)(x, how.cols) / static_cast<float>(how.cols);
+      const float mean = FOVEA_DISPATCH(row_sum)(x, how.cols) / static_cast<float>(how.cols);
       loss[r] += how.smoothing * (lse[r] - mean);
     }
   });
@@ -147,7 +146,7 @@ void cross_entropy_grad(const CrossEntropy& how, float* dx, const float* dloss, 
   each_row(how.rows, how.cols, [=](int64_t i) {
     const int64_t r = i / how.cols;
     if (targets[r] < 0) return std::fill_n(dx + i, how.cols, 0.0f), void();
-    HWY_DYNAMIC_DISPATCH(cross_entropy_grad_row)
+    FOVEA_DISPATCH(cross_entropy_grad_row)
     (dx + i, logits + i, how.cols, lse[r], dloss[r], spread);
     dx[i + targets[r]] -= dloss[r] * (1 - how.smoothing);
   });

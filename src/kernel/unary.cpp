@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "fovea/kernel/activation-inl.h"
+#include "fovea/kernel/dispatch-inl.h"
 #include "fovea/kernel/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -173,14 +174,14 @@ static int64_t grain_of(Unary f) { return f == Unary::affine ? light_grain : hea
 
 void unary(Unary f, float* y, const float* x, int64_t n, float a, float b) {
   parallel_for(n, grain_of(f), [=](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(unary_part)(f, y + begin, x + begin, end - begin, a, b);
+    FOVEA_DISPATCH(unary_part)(f, y + begin, x + begin, end - begin, a, b);
   });
 }
 
 void unary_grad(Unary f, float* dx, const float* dy, const float* x, const float* y, int64_t n,
                 float a, float b) {
   parallel_for(n, grain_of(f), [=](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(unary_grad_part)
+    FOVEA_DISPATCH(unary_grad_part)
     (f, dx + begin, dy + begin, x + begin, y + begin, end - begin, a, b);
   });
 }

@@ -1,13 +1,26 @@
 // What models are given and what they give back.
 #pragma once
 
+#include "fovea/model/graph/graph.h"
 #include "fovea/nn/sequences.h"
 #include "fovea/tensor/tensor.h"
 
 namespace fovea {
 
 // What an example is made of: the column `takes` of the table of models.
-enum class Takes { text, numbers };
+enum class Takes {
+  text,
+  pair,    // two texts
+  phrase,  // a part of a text
+  numbers,
+  steps,    // rows of numbers, one a step
+  story,    // sentences, and a question about them
+  graph,    // nodes with features, and edges between them
+  passage,  // a text, and a question about it
+  picture,
+  frames,  // pictures, one after the other
+  scene,   // a picture, and a question about it
+};
 // What an answer is: the column `gives`.
 enum class Gives {
   label,   // one for the example
@@ -16,23 +29,56 @@ enum class Gives {
   next,    // the token that follows each token
   hidden,  // tokens that were hidden
   number,
+  steps,   // a row of bits or a symbol at each step
+  choice,  // one of several candidates
+  span,    // a part of the text
+  links,   // whether there is an edge between two nodes
 };
+// As lists and errors name them.
 std::string name_of(Takes takes);
 std::string name_of(Gives gives);
+
+// Rows of which few elements are not zero: of row b those from offsets[b] to offsets[b + 1].
+struct SparseRows {
+  Tensor offsets{};  // int32 [rows + 1]
+  Tensor ids{};      // int32 [elements], in order within a row
+  Tensor values{};   // [elements]
+
+  int64_t count() const { return offsets.dim(0) - 1; }
+};
 
 // A batch of examples. Which parts are there goes by what a model takes.
 struct ModelInputs {
   Sequences text{};  // B texts
   Tensor letters{};  // int32 [rows, letters_of_word]: of each word of the text, 0 behind its end;
                      // empty where the model asks for none
-  Tensor rows{};     // int32 [n]: the rows of the text that are asked about; empty: all
+  Tensor rows{};     // int32 [n]: the rows of the text, or the nodes, that are asked about; empty:
+                     // all
+  NestedSequences document{};  // the text cut into sentences; empty where the model asks for none
+  Sequences second{};          // pairs: the other text of each
+  Tensor second_letters{};     // of `question` or `second`, as `letters` are of the text
+  Tensor phrase{};   // int32 [B, 2]: where the phrase of each text begins, and where it ends
   Tensor numbers{};  // [B, features]
+  // What linear models read: of each text or, where every token gets an answer, of each token.
+  SparseRows sparse{};
+  Tensor steps{};           // [T, B, inputs]: B sequences of T steps; `rows` are then t B + b
+  NestedSequences story{};  // of each example its sentences, the oldest first
+  Sequences question{};     // and what is asked
+  NestedSequences keys{}, values{};  // of key-value memories; each sentence has both. Else empty
+  Tensor supporting{};  // int32 [B, n]: sentences that the answer follows from, -1: no more; or
+                        // empty
+  Tensor candidates{};  // int32 [C] for all, or [B, C] for each: words, -1 where there are fewer
+  // While training, which epoch it is, for what changes on the way; -1: not training.
+  int64_t epoch = -1;
   // Examples whose numbers and answers are known, for models that look at them: [n, features] and
   // [n, 1]. `own`: the batch is these very examples, and none may look at itself.
   struct Known {
     Tensor numbers{}, answers{};
     bool own = false;
   } known{};
+  Tensor pictures{};   // [B, H, W, C], or of frames [B, frames, H, W, C]
+  NodeGraph graph{};   // of one or several, side by side
+  bool whole = false;  // the graphs are asked about, not their nodes
 };
 
 // Letters of a word that models see: its first and last; the rest of a longer one is left out.
@@ -44,8 +90,14 @@ struct ModelSizes {
   int64_t target_vocabulary = 0;  // tokens of the answer
   int64_t alphabet = 0;           // letters
   int64_t labels = 0;
-  int64_t features = 0;  // numbers of an example
-  int64_t longest = 0;   // tokens of the longest text that may come
+  int64_t features = 0;             // numbers of an example, or of a node
+  int64_t sparse = 0;               // features of ModelInputs::sparse
+  int64_t longest = 0;              // tokens of the longest text that may come
+  int64_t hashed = 0;               // words behind the vocabulary whose vectors are not learned
+  int64_t longest_sentence = 0;     // words of a sentence
+  int64_t inputs = 0, outputs = 0;  // numbers of a step, in and out
+  int64_t height = 0, width = 0, channels = 0;  // of a picture
+  int64_t frames = 0;                           // pictures of an example, where they are several
 };
 
 }  // namespace fovea

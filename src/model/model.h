@@ -2,31 +2,62 @@
 // is the tape's to say (op/tape.h).
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "fovea/model/inputs.h"
 #include "fovea/op/tape.h"
 
 namespace fovea {
 
-class Model {
+// The network of a model; a trained folder, which also knows its words, is a Model.
+class Network {
  public:
-  virtual ~Model() = default;
+  virtual ~Network() = default;
 };
 
 // A model whose answer is a row of scores: for a label, for each token's label, for hidden tokens,
 // or one number.
-class Scorer : public Model {
+class Scorer : public Network {
  public:
+  // What a call gives.
   struct Output {
     Tensor scores;             // [n, classes]: of examples, or of tokens
     Tensor log_probability{};  // [n]: of what a drawing alignment drew; else empty
   };
   virtual Output operator()(const ModelInputs& in) const = 0;
 
+  // What it says in the end: of each row the label and how likely each one is. By default the label
+  // of the greatest score and the softmax of the scores.
+  struct Answer {
+    Tensor labels;  // int32 [n]
+    Tensor likely;  // [n, classes]: log-probabilities
+  };
+  virtual Answer answer(const ModelInputs& in) const;
+
   // What training makes small. By default the mean cross-entropy of the scores, with the REINFORCE
   // term where something was drawn; targets is int32 [n].
   virtual Tensor loss(const ModelInputs& in, const Tensor& targets, double smoothing) const;
+};
+
+// What a model has that is fitted: it looks at all examples and then has its weights, or those with
+// which steps of training begin.
+class Fitted {
+ public:
+  struct Examples {
+    ModelInputs inputs;
+    Tensor targets;  // int32 [n]: labels or tokens; numbers [n, 1]
+  };
+  virtual ~Fitted() = default;
+  // What has to be chosen, as how much weights cost, is chosen on `dev`. `stop` is asked now and
+  // then: when it says so, what has been found so far is kept.
+  virtual void fit(const Examples& train, const Examples& dev,
+                   const std::function<bool()>& stop) const = 0;
+  // Whether steps of training follow.
+  virtual bool goes_on() const { return false; }
+  // Before each validation: what is chosen on its examples as steps go on.
+  virtual void tune(const Examples& dev) const { (void)dev; }
 };
 
 // Mean cross-entropy of scores [n, C]. Where an alignment drew (log_probability [n] is given), the
@@ -35,8 +66,12 @@ class Scorer : public Model {
 Tensor classification_loss(const Tensor& scores, const Tensor& targets, double smoothing,
                            const Tensor& log_probability = {});
 
+// Mean squared error of numbers [n, 1], with the same term where an alignment drew.
+Tensor regression_loss(const Tensor& scores, const Tensor& targets,
+                       const Tensor& log_probability = {});
+
 // A model of text that says which token comes next.
-class LanguageModel : public Model {
+class LanguageModel : public Network {
  public:
   // For the token that follows each row: [rows, vocabulary], packed.
   virtual Tensor scores(const Sequences& ids) const = 0;
@@ -50,12 +85,20 @@ class LanguageModel : public Model {
     virtual Tensor step(const Tensor& ids) = 0;
     // Text i goes on from what text rows[i] was (int32); also more or fewer texts than before.
     virtual void select(const Tensor& rows) = 0;
+    // How many tokens each text has so far.
     virtual int64_t length() const = 0;
   };
   // The model must outlive it.
   virtual std::unique_ptr<Continuation> start() const = 0;
   // Tokens that it can look back on; int64 max: any number.
   virtual int64_t longest() const = 0;
+};
+
+// A language model that has nothing but the text it learned from.
+class CountsText {
+ public:
+  virtual ~CountsText() = default;
+  virtual void count(std::span<const int32_t> text) const = 0;
 };
 
 }  // namespace fovea

@@ -41,14 +41,26 @@ NamedAttention::Output NamedAttention::operator()(const Inputs& in) const {
   return result;
 }
 
-std::vector<FieldInfo> attention_options(const Settings& settings, const AttentionOptions& start) {
-  const AttentionOptions chosen = attention_fields().read(settings, start);
-  const std::vector<std::string> names = options_read(chosen);
+namespace {
+
+std::vector<FieldInfo> fields_named(const std::vector<std::string>& names,
+                                    const AttentionOptions& start) {
   std::vector<FieldInfo> infos;
   for (FieldInfo& info : attention_fields().infos(start)) {
     if (std::ranges::find(names, info.name) != names.end()) infos.push_back(std::move(info));
   }
   return infos;
+}
+
+}  // namespace
+
+std::vector<FieldInfo> attention_options(const Settings& settings, const AttentionOptions& start) {
+  return fields_named(options_read(attention_fields().read(settings, start)), start);
+}
+
+std::vector<FieldInfo> attention_options_of(const std::string& feature, const Settings& settings,
+                                            const AttentionOptions& start) {
+  return fields_named(options_read_by(feature, attention_fields().read(settings, start)), start);
 }
 
 }  // namespace fovea

@@ -14,12 +14,14 @@ namespace fovea {
 struct SpellingOptions {
   int64_t letters = 64;  // features of a word's letters; 0: none
 };
+// As options of a run.
 const Fields<SpellingOptions>& spelling_fields();
 
+// The layers with their weights.
 struct Spelling {
-  static constexpr int64_t letter_width = 32;
-  Embedding alphabet;
-  Conv1d window;
+  static constexpr int64_t letter_width = 32;  // features of a letter
+  Embedding alphabet;                          // [letters, letter_width]
+  Conv1d window;                               // over three letters
 
   Spelling(Scope s, int64_t letters, int64_t features)
       : alphabet(s / "alphabet", letters, letter_width),

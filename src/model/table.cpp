@@ -3,7 +3,14 @@
 #include <algorithm>
 
 #include "fovea/base/names.h"
+#include "fovea/model/baselines.h"
+#include "fovea/model/document/hierarchical_classifier.h"
+#include "fovea/model/graph/networks.h"
+#include "fovea/model/linear/wide.h"
+#include "fovea/model/machine/rows.h"
+#include "fovea/model/memory/rows.h"
 #include "fovea/model/numbers/kernel_regression.h"
+#include "fovea/model/pair/rows.h"
 #include "fovea/model/recurrent/capsule_classifier.h"
 #include "fovea/model/recurrent/classifier.h"
 #include "fovea/model/recurrent/tagger.h"
@@ -87,6 +94,31 @@ std::vector<ModelEntry> recurrent_rows() {
                  s, sizes, recurrent_classifier_fields().read(settings),
                  attention_of(settings, "self_attentive"));
            }},
+      {.name = "wide",
+       .takes = Takes::text,
+       .gives = Gives::label,
+       .title = "Linear model beside pooled recurrent states",
+       .paper = "Cheng et al. 2016; Yang et al. 2016; Wang, Manning 2012",
+       .equation = "y = a W x + b V sum_t a_t h_t,  a and b chosen on validation",
+       .defaults = {{"width", "100"},
+                    {"embed", "100"},
+                    {"dropout", "0.5"},
+                    {"word_dropout", "0.1"},
+                    {"batch", "32"}},
+       .options =
+           [](const Settings& s) {
+             return with_summary(
+                 joined(linear_model_fields().infos(), recurrent_classifier_fields().infos(),
+                        attention_infos(s, "self_attentive")),
+                 s, "self_attentive");
+           },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const WideClassifier>(
+                 s, sizes, linear_model_fields().read(settings),
+                 recurrent_classifier_fields().read(settings),
+                 attention_of(settings, "self_attentive"));
+           }},
       {.name = "capsules",
        .takes = Takes::text,
        .gives = Gives::label,
@@ -112,13 +144,13 @@ std::vector<ModelEntry> recurrent_rows() {
        .options =
            [](const Settings& s) {
              return joined(recurrent_fields().infos(), spelling_fields().infos(),
-                           attention_infos(s, "none"));
+                           tag_output_fields().infos(), attention_infos(s, "none"));
            },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const RecurrentTagger>(
                  s, sizes, recurrent_fields().read(settings), attention_of(settings, "none"),
-                 spelling_fields().read(settings));
+                 spelling_fields().read(settings), tag_output_fields().read(settings));
            }},
       {.name = "rnn",
        .takes = Takes::text,
@@ -139,6 +171,51 @@ std::vector<ModelEntry> recurrent_rows() {
                                                            attention_of(settings, "additive"));
            }},
   };
+}
+
+std::vector<ModelEntry> document_rows() {
+  const auto start = [] {
+    AttentionOptions o;
+    o.score = "self_attentive";
+    return o;
+  };
+  ModelEntry row{
+      .name = "hierarchical",
+      .takes = Takes::text,
+      .gives = Gives::label,
+      .title = "Attention over words, and over the sentences they make",
+      .paper = "Yang et al. 2016",
+      .equation = "c_s = attend(u_w, words of s), y = W attend(u_s, GRU(c_1 .. c_n)) + b",
+      .reads_sentences = true,
+      .options =
+          [start](const Settings& s) {
+            return joined(recurrent_fields().infos(),
+                          attention_options_of("hierarchical", s, start()));
+          },
+      .make =
+          [start](Scope s, const ModelSizes& sizes, const Settings& settings) {
+            return std::make_unique<const HierarchicalClassifier>(
+                s, sizes, recurrent_fields().read(settings),
+                attention_fields().read(settings, start()));
+          }};
+  ModelEntry mean = row;
+  mean.name = "hierarchical_mean";
+  mean.title = "The mean of words, and of the sentences they make";
+  mean.equation = "c_s = mean(words of s), y = W mean(GRU(c_1 .. c_n)) + b";
+  mean.options = [](const Settings&) { return recurrent_fields().infos(); };
+  mean.make = [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+    return std::make_unique<const HierarchicalClassifier>(
+        s, sizes, recurrent_fields().read(settings), std::nullopt);
+  };
+  return {row, mean};
+}
+
+// What does not look at the phrase.
+std::vector<ModelEntry> sentence_rows() {
+  ModelEntry row = recurrent_rows()[0];
+  row.takes = Takes::phrase;
+  row.title = "The sentence alone, whatever its phrase";
+  return {row};
 }
 
 std::vector<ModelEntry> transformer_rows() {
@@ -170,13 +247,13 @@ std::vector<ModelEntry> transformer_rows() {
        .options =
            [](const Settings& s) {
              return joined(transformer_option_list(s), spelling_fields().infos(),
-                           init_fields().infos());
+                           tag_output_fields().infos(), init_fields().infos());
            },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const TransformerTagger>(
                  s, sizes, transformer_with_places(settings, sizes),
-                 spelling_fields().read(settings));
+                 spelling_fields().read(settings), tag_output_fields().read(settings));
            }},
       {.name = "transformer",
        .takes = Takes::text,
@@ -227,6 +304,23 @@ std::vector<ModelEntry> transformer_rows() {
   };
 }
 
+// The models of a label for a text, with one output that is the number itself.
+std::vector<ModelEntry> text_number_rows() {
+  std::vector<ModelEntry> rows;
+  for (auto part : {recurrent_rows, transformer_rows}) {
+    for (ModelEntry& entry : part()) {
+      if (entry.gives != Gives::label || entry.name == "capsules" || entry.name == "wide") continue;
+      entry.gives = Gives::number;
+      entry.make = [make = entry.make](Scope s, ModelSizes sizes, const Settings& settings) {
+        sizes.labels = 1;
+        return make(s, sizes, settings);
+      };
+      rows.push_back(std::move(entry));
+    }
+  }
+  return rows;
+}
+
 std::vector<ModelEntry> number_rows() {
   return {
       {.name = "kernel",
@@ -253,10 +347,71 @@ std::vector<ModelEntry> number_rows() {
   };
 }
 
+template <bool dynamic>
+std::unique_ptr<const Network> make_graph_attention(Scope s, const ModelSizes& sizes,
+                                                    const Settings& settings) {
+  return std::make_unique<const GraphAttentionNetwork>(s, sizes, graph_options(settings), dynamic);
+}
+
+std::vector<ModelEntry> graph_rows() {
+  const auto all = [](const Settings&) {
+    return joined(graph_fields().infos(), graph_heads_fields().infos(),
+                  graph_output_fields().infos());
+  };
+  return {
+      {.name = "gat",
+       .takes = Takes::graph,
+       .gives = Gives::label,
+       .title = "Graph attention",
+       .paper = "Velickovic et al. 2018",
+       .equation = "h'_i = elu(sum_j a_ij W h_j),  a_i = softmax_j(leaky_relu(a . [W h_i; W h_j]))",
+       .options = all,
+       .make = make_graph_attention<false>},
+      {.name = "gatv2",
+       .takes = Takes::graph,
+       .gives = Gives::label,
+       .title = "Graph attention in which every node ranks its neighbours itself",
+       .paper = "Brody, Alon, Yahav 2022",
+       .equation =
+           "h'_i = elu(sum_j a_ij W h_j),  a_i = softmax_j(a . leaky_relu(W_q h_i + W h_j))",
+       .options = all,
+       .make = make_graph_attention<true>},
+      {.name = "transformer",
+       .takes = Takes::graph,
+       .gives = Gives::label,
+       .title = "Transformer whose attention goes along the edges",
+       .paper = "Vaswani et al. 2017; Dwivedi, Bresson 2020",
+       .equation = "h = block(h, who = edges)",
+       .defaults = {{"width", "64"}, {"dropout", "0.2"}, {"attention_dropout", "0.2"}},
+       .options =
+           [](const Settings&) {
+             return joined(graph_fields().infos(), graph_heads_fields().infos());
+           },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const GraphTransformer>(s, sizes, graph_options(settings));
+           }},
+      {.name = "gcn",
+       .takes = Takes::graph,
+       .gives = Gives::label,
+       .title = "Graph convolution, without attention",
+       .paper = "Kipf, Welling 2017",
+       .equation = "h' = relu(D^-1/2 A D^-1/2 h W)",
+       .defaults = {{"width", "16"}, {"dropout", "0.5"}, {"rate", "0.01"}},
+       .options = [](const Settings&) { return graph_fields().infos(); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const GraphConvolution>(s, sizes, graph_options(settings));
+           }},
+  };
+}
+
 std::vector<ModelEntry>& rows() {
   static std::vector<ModelEntry> all = [] {
     std::vector<ModelEntry> list;
-    for (auto part : {recurrent_rows, transformer_rows, number_rows}) {
+    for (auto part :
+         {recurrent_rows, document_rows, pair_rows, sentence_rows, transformer_rows,
+          text_number_rows, number_rows, graph_rows, baseline_rows, memory_rows, machine_rows}) {
       for (ModelEntry& entry : part()) list.push_back(std::move(entry));
     }
     return list;

@@ -19,13 +19,16 @@ struct ModelEntry {
   Takes takes;
   Gives gives;
   std::string title, paper, equation;
+  bool reads_sentences = false;  // of texts: it is given ModelInputs::document
   // What suits it where the task's own defaults do not.
   Settings defaults{};
   // The options it reads, given what has been chosen so far.
   std::function<std::vector<FieldInfo>(const Settings&)> options;
-  std::function<std::unique_ptr<const Model>(Scope, const ModelSizes&, const Settings&)> make;
+  // The model, with its parameters under the Scope.
+  std::function<std::unique_ptr<const Network>(Scope, const ModelSizes&, const Settings&)> make;
 };
 
+// All rows, those added from outside last.
 const std::vector<ModelEntry>& models();
 // Rows that take and give this.
 std::vector<const ModelEntry*> models_for(Takes takes, Gives gives);
@@ -38,7 +41,7 @@ void add_model(ModelEntry entry);
 template <class Kind>
 std::unique_ptr<const Kind> make_model(const ModelEntry& entry, Scope s, const ModelSizes& sizes,
                                        const Settings& settings) {
-  std::unique_ptr<const Model> made = entry.make(s, sizes, settings);
+  std::unique_ptr<const Network> made = entry.make(s, sizes, settings);
   const auto* model = dynamic_cast<const Kind*>(made.get());
   check(model != nullptr, "model '", entry.name, "': its row says that it gives ",
         name_of(entry.gives), ", but that is not what was made");

@@ -9,13 +9,11 @@ namespace fovea {
 
 struct FeedForward {
   using Activation = Tensor (*)(const Tensor&);  // relu, gelu, gelu_tanh, tanh, ...
-  Linear inner, outer;
-  Activation activation;
+  Linear inner, outer;                           // width to hidden, and back
+  Activation activation;                         // of the hidden layer, element by element
 
-  FeedForward(Scope s, int64_t width, int64_t hidden, Activation activation = relu)
-      : inner(s / "inner", width, hidden),
-        outer(s / "outer", hidden, width),
-        activation(activation) {}
+  FeedForward(Scope s, int64_t width, int64_t hidden, Activation act = relu)
+      : inner(s / "inner", width, hidden), outer(s / "outer", hidden, width), activation(act) {}
 
   // p: of the hidden layer, dropped while this thread trains.
   Tensor operator()(const Tensor& x, double p = 0) const {

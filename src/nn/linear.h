@@ -7,10 +7,11 @@
 namespace fovea {
 
 struct LinearOptions {
-  bool bias = true;
-  Init init = init::xavier_uniform();
+  bool bias = true;                    // false: y = x W^T
+  Init init = init::xavier_uniform();  // of the weight; the bias starts at 0
 };
 
+// The layer: x [..., in] gives [..., out].
 struct Linear {
   Parameter weight;  // [out, in]
   Parameter bias;    // [out], or empty

@@ -9,12 +9,12 @@ namespace fovea {
 
 struct LayerNorm {
   Parameter gamma, beta;  // [width]
-  double eps;
+  double eps;             // added to the variance
 
-  LayerNorm(Scope s, int64_t width, double eps = 1e-5)
+  LayerNorm(Scope s, int64_t width, double added = 1e-5)
       : gamma(s.param("gamma", {width}, init::ones())),
         beta(s.param("beta", {width}, init::zeros())),
-        eps(eps) {}
+        eps(added) {}
 
   Tensor operator()(const Tensor& x) const { return layer_norm(x, gamma, beta, eps); }
 };

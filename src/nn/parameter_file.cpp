@@ -17,9 +17,9 @@ struct ParameterFile::State {
   Tensor value(const std::string& name, const Shape& shape, Dtype dtype) {
     const StoredAt at = options.where ? options.where(name) : StoredAt{name};
     if (!file.has(at.name)) {
-      check(!options.strict, path, ": has no array '", at.name,
-            at.name == name ? say("") : say("' for the parameter '", name),
-            "'; is it of another model?");
+      check<ErrorKind::input>(!options.strict, path, ": has no array '", at.name,
+                              at.name == name ? say("") : say("' for the parameter '", name),
+                              "'; is it of another model?");
       missing.push_back(name);
       return {};
     }
@@ -28,9 +28,9 @@ struct ParameterFile::State {
     file.forget(at.name);
     if (at.transposed) value = permute(value, {1, 0});
     if (at.parts > 1) {
-      check(at.part >= 0 && at.part < at.parts && value.dim(0) % at.parts == 0, path,
-            ": the array '", at.name, "' ", value.shape(), " has no part ", at.part, " of ",
-            at.parts);
+      check<ErrorKind::input>(at.part >= 0 && at.part < at.parts && value.dim(0) % at.parts == 0,
+                              path, ": the array '", at.name, "' ", value.shape(), " has no part ",
+                              at.part, " of ", at.parts);
       const int64_t rows = value.dim(0) / at.parts;
       value = slice(value, 0, at.part * rows, (at.part + 1) * rows);
     }
@@ -38,8 +38,9 @@ struct ParameterFile::State {
         value.shape().elements() == 1) {
       value = value.reshaped(shape);  // one number is one number, however many axes it has
     }
-    check(value.shape() == shape && value.dtype() != Dtype::i32, path, ": the array '", at.name,
-          "' is ", value.shape(), " ", value.dtype(), ", the model needs ", shape, " ", dtype);
+    check<ErrorKind::input>(value.shape() == shape && value.dtype() != Dtype::i32, path,
+                            ": the array '", at.name, "' is ", value.shape(), " ", value.dtype(),
+                            ", the model needs ", shape, " ", dtype);
     return value.to(dtype);
   }
 };
@@ -66,9 +67,9 @@ std::vector<std::string> ParameterFile::left_over() const {
 void ParameterFile::finish() const {
   if (!state_->options.strict) return;
   const auto rest = left_over();
-  check(rest.empty(), state_->path, ": holds ", rest.size(),
-        " arrays that the model does not have, ", "first '", rest.empty() ? "" : rest[0],
-        "'; is it of another model?");
+  check<ErrorKind::input>(rest.empty(), state_->path, ": holds ", rest.size(),
+                          " arrays that the model does not have, ", "first '",
+                          rest.empty() ? "" : rest[0], "'; is it of another model?");
 }
 
 }  // namespace fovea

@@ -24,6 +24,7 @@ struct StoredAt {
   bool transposed = false;      // the file has [in, out] where we have [out, in]
 };
 
+// How names are found, and what is an Error.
 struct LoadOptions {
   // From our name to where it is; null: under its own name.
   std::function<StoredAt(const std::string& name)> where{};
@@ -32,6 +33,7 @@ struct LoadOptions {
   bool strict = true;
 };
 
+// An open file, and what was asked of it so far.
 class ParameterFile {
  public:
   explicit ParameterFile(const std::string& path, LoadOptions options = {});

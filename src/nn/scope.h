@@ -32,6 +32,7 @@ class Parameters {
   // The parameter of that name: parameters["output/bias"] = t sets its value. An unknown name is an
   // Error that suggests the nearest.
   const Parameter& operator[](std::string_view name) const;
+  // Whether there is a parameter of that name.
   bool has(std::string_view name) const { return by_name_.contains(std::string(name)); }
   // Those whose names begin with `prefix`: to freeze them, or to give them a rate of their own.
   std::vector<Parameter> below(std::string_view prefix) const;
@@ -58,6 +59,7 @@ class Scope {
   Scope operator/(int64_t index) const { return *this / std::to_string(index); }
   // Makes the parameter path/name. Two of one name are an error.
   Parameter param(std::string_view name, const Shape& shape, const Init& init) const;
+  // The names from the table's root to here, joined by "/"; empty for the root.
   const std::string& path() const { return path_; }
   // The parameters made under this path so far: what recomputed() needs of a layer.
   std::vector<Parameter> below() const;

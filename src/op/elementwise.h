@@ -17,6 +17,7 @@ Tensor minimum(const Tensor& a, const Tensor& b);
 
 // a x + b
 Tensor affine(const Tensor& x, double a, double b);
+// Sums and products with a number.
 inline Tensor operator*(const Tensor& x, double a) { return affine(x, a, 0); }
 inline Tensor operator*(double a, const Tensor& x) { return affine(x, a, 0); }
 inline Tensor operator/(const Tensor& x, double a) { return affine(x, 1 / a, 0); }
@@ -25,21 +26,21 @@ inline Tensor operator-(const Tensor& x, double b) { return affine(x, 1, -b); }
 inline Tensor operator-(double b, const Tensor& x) { return affine(x, -1, b); }
 inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
 
-Tensor exp(const Tensor& x);
-Tensor log(const Tensor& x);
-Tensor sqrt(const Tensor& x);
-Tensor square(const Tensor& x);
-Tensor abs(const Tensor& x);
-Tensor sin(const Tensor& x);
-Tensor cos(const Tensor& x);
-Tensor tanh(const Tensor& x);
-Tensor sigmoid(const Tensor& x);
-Tensor softplus(const Tensor& x);
-Tensor relu(const Tensor& x);
-Tensor leaky_relu(const Tensor& x, double slope = 0.01);
-Tensor elu(const Tensor& x, double a = 1);
-Tensor gelu(const Tensor& x);       // exact: x Phi(x)
-Tensor gelu_tanh(const Tensor& x);  // the tanh form, as GPT-2 has it
+Tensor exp(const Tensor& x);                              // e^x
+Tensor log(const Tensor& x);                              // to base e
+Tensor sqrt(const Tensor& x);                             // of x >= 0
+Tensor square(const Tensor& x);                           // x^2
+Tensor abs(const Tensor& x);                              // |x|, with gradient 0 at 0
+Tensor sin(const Tensor& x);                              // of x in radians
+Tensor cos(const Tensor& x);                              // of x in radians
+Tensor tanh(const Tensor& x);                             // into (-1, 1)
+Tensor sigmoid(const Tensor& x);                          // 1 / (1 + e^-x)
+Tensor softplus(const Tensor& x);                         // log(1 + e^x)
+Tensor relu(const Tensor& x);                             // max(x, 0)
+Tensor leaky_relu(const Tensor& x, double slope = 0.01);  // x, but slope x below 0
+Tensor elu(const Tensor& x, double a = 1);                // x, but a (e^x - 1) below 0
+Tensor gelu(const Tensor& x);                             // exact: x Phi(x)
+Tensor gelu_tanh(const Tensor& x);                        // the tanh form, as GPT-2 has it
 // Into [low, high]; the gradient outside is zero.
 Tensor clamp(const Tensor& x, double low, double high);
 

@@ -18,8 +18,9 @@ Tensor precise_linear(const Tensor& x, const Tensor& weight, const Tensor& bias 
 
 // The same x with several weights: what linear gives for each of them, in one go.
 struct LinearWeights {
-  Tensor weight, bias;
+  Tensor weight, bias;  // [C_out, C_in], and [C_out] or empty
 };
+// One result for each weight, in their order: [..., C_out].
 std::vector<Tensor> linears(const Tensor& x, std::vector<LinearWeights> weights);
 
 // residual + dropout(linear(dropout(f(linear(x))))) with f one of relu, gelu and gelu_tanh. What
@@ -29,6 +30,7 @@ struct FeedForwardWeights {
   const Tensor &inner, &inner_bias;  // [hidden, C], [hidden] or empty
   const Tensor &outer, &outer_bias;  // [C, hidden], [C] or empty
 };
+// p is the chance of an element to be dropped, of the hidden layer and of the result.
 Tensor feed_forward(const Tensor& residual, const Tensor& x, const FeedForwardWeights& weights,
                     kernel::Unary f, double p);
 

@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// Which factor is taken with its last two axes exchanged.
 enum class Transpose { none, a, b };
 
 // [..., M, K] x [..., K, N] -> [..., M, N]. Transpose::b takes b as [..., N, K], Transpose::a takes

@@ -28,11 +28,14 @@ class Parameter {
   // parameter, not which one this is.
   const Parameter& operator=(const Tensor& value) const;
 
-  bool empty() const { return !cell_; }
+  bool empty() const { return !cell_; }  // whether there is none, as of a layer without a bias
+  // An empty array where there is no parameter.
   const Tensor& value() const { return cell_ ? cell_->value : nothing(); }
   operator const Tensor&() const { return value(); }  // NOLINT: implicit on purpose
+  // The path that it was made under; empty when none was given.
   const std::string& name() const { return cell().name; }
 
+  // Of its value; an Error where there is no parameter.
   const Shape& shape() const { return cell().value.shape(); }
   int64_t dim(int axis) const { return cell().value.dim(axis); }
   int64_t elements() const { return cell().value.elements(); }
@@ -50,10 +53,12 @@ class Parameter {
   // A frozen parameter is a constant: no op on it is recorded for its sake, it has no gradient, and
   // optimisers leave it alone.
   void freeze(bool frozen = true) const;
+  // Whether it is one now.
   bool frozen() const { return cell().frozen; }
 
   // By which gradients know it; never 0, and the same while it is frozen.
   uint32_t number() const { return cell().number; }
+  // Whether both are handles of one parameter.
   bool same_as(const Parameter& other) const { return cell_ == other.cell_; }
 
  private:

@@ -35,8 +35,11 @@ class Gradients {
   Tensor operator[](const Tensor& parameter) const;
   // The same, and zeros where the loss does not depend on the parameter.
   Tensor or_zeros(const Tensor& parameter) const;
+  // Whether the loss depends on the parameter.
   bool has(const Tensor& parameter) const;
+  // Puts a gradient in the place of what was there, if anything was.
   void set(const Tensor& parameter, Tensor gradient);
+  // Adds, or multiplies, parameter by parameter.
   Gradients& operator+=(const Gradients& other);
   Gradients& operator*=(double factor);
 
@@ -48,6 +51,7 @@ class Gradients {
 // What an adjoint adds its results to: one place for each input of the op.
 class InputGradients {
  public:
+  // Whether anything before the input needs its gradient; what nobody wants need not be computed.
   bool wants(int input) const { return nodes_[input] >= 0; }
   // `gradient` becomes the gradient of the input, or is added to what other uses of it gave.
   void add(int input, Tensor gradient);
@@ -68,7 +72,7 @@ class Inputs {
     few_ = list.begin();  // not above, where GCC warns that the list is only borrowed
   }
   Inputs(std::span<const Tensor> list) : many_(list.data()), size_(list.size()) {}
-  size_t size() const { return size_; }
+  size_t size() const { return size_; }  // how many there are
   const Tensor& operator[](size_t i) const { return few_ ? few_[i].get() : many_[i]; }
 
  private:
@@ -77,6 +81,7 @@ class Inputs {
   size_t size_;
 };
 
+// The tape. It holds what the ops need for their gradients, until it is destroyed or used.
 class Tape {
  public:
   Tape() : Tape(nullptr) {}  // this thread's tape until it is destroyed or used; tapes nest
@@ -105,6 +110,7 @@ class Tape {
   static Tape* current();
   // The stream that this thread's training step draws from; null when it is not training.
   static Random* random();
+  // How many values are recorded so far.
   int64_t size() const { return static_cast<int64_t>(nodes_.size()); }
 
   // While one lives, this thread's tape records nothing, but a training step stays one: for a

@@ -47,6 +47,21 @@ std::vector<Glyph> glyphs(const std::string& text, bool unicode) {
   return result;
 }
 
+bool reads_leftward(const std::string& text) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  for (size_t i = 0; i < text.size();) {
+    utf8proc_int32_t code = -1;
+    const auto size =
+        utf8proc_iterate(bytes + i, static_cast<utf8proc_ssize_t>(text.size() - i), &code);
+    i += size > 0 ? static_cast<size_t>(size) : 1;
+    if (size <= 0) continue;
+    const auto direction = utf8proc_get_property(code)->bidi_class;
+    if (direction == UTF8PROC_BIDI_CLASS_L) return false;
+    if (direction == UTF8PROC_BIDI_CLASS_R || direction == UTF8PROC_BIDI_CLASS_AL) return true;
+  }
+  return false;
+}
+
 std::string join(const std::vector<Glyph>& text) {
   std::string result;
   for (const Glyph& glyph : text) result += glyph.text;

@@ -16,7 +16,12 @@ struct Glyph {
 // become replacement characters. With `unicode` off everything outside ASCII becomes '?'.
 std::vector<Glyph> glyphs(const std::string& text, bool unicode = true);
 
+// Whether the first letter that has a direction is one of those written from right to left.
+bool reads_leftward(const std::string& text);
+
+// The text again.
 std::string join(const std::vector<Glyph>& text);
+// The columns it takes.
 int columns(const std::vector<Glyph>& text);
 
 // At most `most` columns, ending in `mark` (one column) where something was cut off.

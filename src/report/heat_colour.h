@@ -10,7 +10,7 @@
 namespace fovea {
 
 struct Colour {
-  uint8_t r, g, b;
+  uint8_t r, g, b;  // red, green, blue
   friend bool operator==(const Colour&, const Colour&) = default;
 };
 
@@ -22,10 +22,10 @@ inline Colour heat_colour(float t) {
                                          {0x4a, 0x93, 0xc3},
                                          {0x1f, 0x63, 0xa0},
                                          {0x0c, 0x2f, 0x63}}};
-  const float at = std::clamp(t, 0.f, 1.f) * (stops.size() - 1);
-  const int i = std::min<int>(static_cast<int>(at), stops.size() - 2);
+  const float at = std::clamp(t, 0.f, 1.f) * static_cast<float>(stops.size() - 1);
+  const size_t i = std::min(static_cast<size_t>(at), stops.size() - 2);
   const auto mix = [&](uint8_t a, uint8_t b) {
-    return static_cast<uint8_t>(std::lround(a + (b - a) * (at - i)));
+    return static_cast<uint8_t>(std::lround(a + (b - a) * (at - static_cast<float>(i))));
   };
   const Colour &a = stops[i], &b = stops[i + 1];
   return {mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b)};

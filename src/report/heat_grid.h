@@ -9,14 +9,15 @@
 namespace fovea {
 
 struct HeatGrid {
-  std::vector<std::string> queries, keys;
-  std::vector<float> shade;  // [queries, keys], 0..1
-  float largest = 0;         // the weight that shade 1 stands for
-  int64_t rows_pooled = 1, keys_pooled = 1;
+  std::vector<std::string> queries, keys;    // of its rows and columns
+  std::vector<float> shade;                  // [queries, keys], 0..1
+  float largest = 0;                         // the weight that shade 1 stands for
+  int64_t rows_pooled = 1, keys_pooled = 1;  // of the map, in one of the grid
 
+  // Its size, and the shade of a cell.
   int64_t rows() const { return static_cast<int64_t>(queries.size()); }
   int64_t cols() const { return static_cast<int64_t>(keys.size()); }
-  float at(int64_t row, int64_t col) const { return shade[row * cols() + col]; }
+  float at(int64_t row, int64_t col) const { return shade.data()[row * cols() + col]; }
   // One sentence about the pooling, empty where there was none.
   std::string note() const;
 };

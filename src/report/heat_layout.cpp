@@ -47,6 +47,11 @@ void place_words(Panel& panel, const Canvas& canvas) {
     panel.width = std::max(panel.width, x);
   }
   panel.height = y + word_height;
+  // A text that reads from right to left begins on the right.
+  std::string all;
+  for (const std::string& key : panel.grid.keys) all += key;
+  if (!reads_leftward(all)) return;
+  for (Panel::Word& word : panel.words) word.x = panel.width - 3 - word.x - word.width;
 }
 
 void place_cells(Panel& panel, const Canvas& canvas, bool alone, double side) {

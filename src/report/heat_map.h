@@ -2,24 +2,42 @@
 // file.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fovea/base/text_place.h"
+
 namespace fovea {
+
+// Of a map whose weights are those of blocks: what is known of every query.
+struct AttentionSummary {
+  int64_t keys = 0;                // that each may look at
+  std::vector<float> entropy;      // of each query's weights, in nats
+  int64_t top = 0;                 // heaviest keys a query
+  std::vector<int32_t> top_keys;   // [queries, top], -1 where there are fewer
+  std::vector<float> top_weights;  // [queries, top]
+};
 
 // What each query took from each key. One query (a classifier's pooling) is drawn as its words,
 // more as a matrix.
 struct AttentionMap {
-  std::string name;
-  std::vector<std::string> queries, keys;
-  std::vector<float> weights;  // row-major [queries, keys]
+  std::string name;                           // which attention it is: "decoder/1/cross head 3"
+  std::vector<std::string> queries, keys;     // the words of each
+  std::vector<float> weights;                 // row-major [queries, keys]
+  std::optional<AttentionSummary> summary{};  // there: the words are the first of blocks
+  std::vector<TextPlace> query_places{};      // in the input; empty where they are no part of it
+  std::vector<TextPlace> key_places{};        // the same of the keys
 };
 
+// What becomes one picture or page.
 struct Drawing {
-  std::string title;
-  std::vector<AttentionMap> maps;
+  std::string title;               // one line above all
+  std::vector<AttentionMap> maps;  // one after the other
 };
 
+// What the terminal can show.
 struct TerminalOptions {
   int width = 80;       // columns; less than 16 is drawn as 16
   bool colour = true;   // 24-bit ANSI backgrounds; else shades
@@ -35,9 +53,10 @@ std::string draw_terminal(const AttentionMap& map, const TerminalOptions& option
 // layer where names tell heads ("encoder/0/self head 1").
 std::string draw_svg(const Drawing& drawing);
 
-// The bytes of a PNG of the same layout. Its built-in raster font has printable ASCII only: any
-// other character is written as a small box.
-std::string draw_png(const Drawing& drawing);
+// The bytes of a PNG of the same layout, in whatever fonts the machine has; a character that none
+// of them has is a small box. Without fonts its built-in raster has printable ASCII only.
+// `lacking`, if given, gets a sentence about that, or nothing.
+std::string draw_png(const Drawing& drawing, std::string* lacking = nullptr);
 
 // One offline page: hover a query to light its keys, choose a map, by layer and head where names
 // tell them ("decoder/1/cross head 3"), light or dark.

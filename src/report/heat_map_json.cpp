@@ -32,6 +32,17 @@ AttentionMap map_from(const nlohmann::json& json) {
   return map;
 }
 
+nlohmann::json places_json(const std::vector<TextPlace>& places) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const TextPlace& place : places) {
+    list.push_back({{"begin", place.begin},
+                    {"end", place.end},
+                    {"char_begin", place.char_begin},
+                    {"char_end", place.char_end}});
+  }
+  return list;
+}
+
 }  // namespace
 
 nlohmann::json to_json(const Drawing& drawing) {
@@ -50,8 +61,11 @@ nlohmann::json to_json(const Drawing& drawing) {
       }
       rows.push_back(std::move(row));
     }
-    maps.push_back(
-        {{"name", map.name}, {"queries", map.queries}, {"keys", map.keys}, {"weights", rows}});
+    nlohmann::json one{
+        {"name", map.name}, {"queries", map.queries}, {"keys", map.keys}, {"weights", rows}};
+    if (!map.query_places.empty()) one["query_places"] = places_json(map.query_places);
+    if (!map.key_places.empty()) one["key_places"] = places_json(map.key_places);
+    maps.push_back(std::move(one));
   }
   return {{"title", drawing.title}, {"maps", maps}};
 }

@@ -7,6 +7,7 @@
 
 namespace fovea {
 
+// Weights as rows.
 nlohmann::json to_json(const Drawing& drawing);
 
 // Weights may be rows or one flat row-major list. Fails where the sizes do not agree.

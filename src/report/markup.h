@@ -6,6 +6,7 @@
 
 namespace fovea {
 
+// The same text with &, <, > and quotes as entities.
 inline std::string escaped_markup(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -15,11 +15,12 @@ std::string_view page_file(std::string_view name);
 // the place that the template names {{title}}, {{style}}, {{script}}, {{data}}. Whatever the data
 // holds stays data: it cannot end its element.
 struct PageParts {
-  std::string_view html;
-  std::string title;
-  std::vector<std::string_view> styles, scripts;
-  nlohmann::json data;
+  std::string_view html;                          // the template
+  std::string title;                              // plain text
+  std::vector<std::string_view> styles, scripts;  // in this order
+  nlohmann::json data;                            // what the scripts find as data
 };
+// The file's text.
 std::string build_page(const PageParts& parts);
 
 }  // namespace fovea

@@ -1,4 +1,5 @@
-// Heat maps as a PNG, at two pixels a unit, with the quads of stb_easy_font as letters.
+// Heat maps as a PNG, at two pixels a unit, in the machine's fonts; without any, with the quads of
+// stb_easy_font as letters.
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_easy_font.h>
@@ -8,6 +9,7 @@
 #include <cmath>
 
 #include "fovea/base/error.h"
+#include "fovea/report/font_text.h"
 #include "fovea/report/glyphs.h"
 #include "fovea/report/heat_layout.h"
 
@@ -31,12 +33,15 @@ std::vector<Glyph> drawable(const std::string& text) {
 
 class PngCanvas : public Canvas {
  public:
+  explicit PngCanvas(std::shared_ptr<FontText> fonts) : fonts_(std::move(fonts)) {}
+
   void resize(int width, int height) {
     width_ = width, height_ = height;
     image_.assign(static_cast<size_t>(width) * height * 3, 255);
   }
 
   double text_width(const std::string& text, double size) const override {
+    if (fonts_) return fonts_->shape(text, size * pixels, false, false).width / pixels;
     int sum = 0;
     for (const Glyph& glyph : drawable(text)) sum += advance(glyph);
     return static_cast<double>(sum) * magnified(size) / pixels;
@@ -70,11 +75,49 @@ class PngCanvas : public Canvas {
     }
   }
 
+  void blend(int x, int y, Colour colour, uint8_t ink) {
+    if (x < 0 || y < 0 || x >= width_ || y >= height_ || ink == 0) return;
+    uint8_t* pixel = &image_[(static_cast<size_t>(y) * width_ + x) * 3];
+    const auto mix = [&](uint8_t& to, uint8_t from) {
+      to = static_cast<uint8_t>((to * (255 - ink) + from * ink + 127) / 255);
+    };
+    mix(pixel[0], colour.r), mix(pixel[1], colour.g), mix(pixel[2], colour.b);
+  }
+  void write_in_fonts(const Label& label);
+
+  std::shared_ptr<FontText> fonts_;
   int width_ = 0, height_ = 0;
   std::vector<uint8_t> image_;
 };
 
+void PngCanvas::write_in_fonts(const Label& label) {
+  const double size = label.size * pixels;
+  const ShapedLine line = fonts_->shape(label.text, size, label.bold, true);
+  const double back = label.anchor == Anchor::start ? 0 : label.anchor == Anchor::end ? 1 : 0.5;
+  const int along = -static_cast<int>(std::lround(line.width * back));
+  const int baseline = static_cast<int>(std::lround(0.35 * size));  // below the middle of a line
+  const int x0 = static_cast<int>(std::lround(label.x * pixels));
+  const int y0 = static_cast<int>(std::lround(label.y * pixels));
+  for (const ShapedLine::Bitmap& glyph : line.glyphs) {
+    for (int y = 0; y < glyph.height; ++y) {
+      for (int x = 0; x < glyph.width; ++x) {
+        const uint8_t ink = glyph.ink[static_cast<size_t>(y) * glyph.width + x];
+        const int a = along + glyph.x + x, b = baseline + glyph.y + y;
+        if (label.upward) {
+          blend(x0 + b, y0 - a, label.ink, ink);
+        } else {
+          blend(x0 + a, y0 + b, label.ink, ink);
+        }
+      }
+    }
+  }
+}
+
 void PngCanvas::write(const Label& label) {
+  if (fonts_) {
+    write_in_fonts(label);
+    return;
+  }
   constexpr int middle = 5;  // of a line of capitals, in the font's own grid
   const int times = magnified(label.size);
   const double length = text_width(label.text, label.size) * pixels;
@@ -127,12 +170,19 @@ std::string PngCanvas::encoded() const {
 
 }  // namespace
 
-std::string draw_png(const Drawing& drawing) {
-  PngCanvas canvas;
+std::string draw_png(const Drawing& drawing, std::string* lacking) {
+  const auto fonts = FontText::open();
+  PngCanvas canvas(fonts);
   const Picture picture = heat_layout(drawing, canvas);
   canvas.resize(static_cast<int>(picture.width) * pixels,
                 static_cast<int>(picture.height) * pixels);
   paint(picture, canvas);
+  if (lacking != nullptr) {
+    *lacking = !fonts ? "this machine has no fonts: letters beyond ASCII are boxes"
+               : fonts->missing().empty() ? ""
+                                          : "no font of this machine has " + fonts->missing() +
+                                                ", which are drawn as boxes";
+  }
   return canvas.encoded();
 }
 

@@ -26,13 +26,17 @@ class SvgCanvas : public Canvas {
 
   void write(const Label& label) override {
     constexpr const char* anchors[] = {"start", "middle", "end"};
+    // A text that reads from right to left starts at its right end.
+    const bool leftward = reads_leftward(label.text);
+    const int anchor = static_cast<int>(label.anchor);
     const Colour c = label.ink;
     fmt::format_to(std::back_inserter(body),
                    "<text transform=\"translate({:.6g} {:.6g}){}\" dy=\".35em\" font-size=\"{:g}\" "
-                   "text-anchor=\"{}\" fill=\"#{:02x}{:02x}{:02x}\"{}>{}</text>\n",
+                   "text-anchor=\"{}\" fill=\"#{:02x}{:02x}{:02x}\"{}{}>{}</text>\n",
                    label.x, label.y, label.upward ? " rotate(-90)" : "", label.size,
-                   anchors[static_cast<int>(label.anchor)], c.r, c.g, c.b,
-                   label.bold ? " font-weight=\"600\"" : "", escaped_markup(label.text));
+                   anchors[leftward ? 2 - anchor : anchor], c.r, c.g, c.b,
+                   label.bold ? " font-weight=\"600\"" : "", leftward ? " direction=\"rtl\"" : "",
+                   escaped_markup(label.text));
   }
 
   std::string body;

@@ -207,6 +207,7 @@ json page_choice(const ComparedChoice& c, const ReadChoice& read) {
   }
   for (const ReadRun& run : read.runs) runs.push_back({{"seed", run.seed}, {"curve", run.curve}});
   const auto finished = [&](double x) { return read.runs.empty() ? json() : json(x); };
+  const bool has_classes = !read.runs.empty() && read.runs[0].eval.contains("by_class");
   return {{"name", c.name},
           {"options", options},
           {"best", c.best},
@@ -220,6 +221,7 @@ json page_choice(const ComparedChoice& c, const ReadChoice& read) {
           {"example_ms_95", number(c.example_ms_95)},
           {"examples_per_second", number(c.examples_per_second)},
           {"failed", c.failed},
+          {"by_class", has_classes ? read.runs[0].eval["by_class"] : json()},
           {"runs", runs}};
 }
 

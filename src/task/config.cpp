@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fovea/attention/catalog.h"
+#include "fovea/data/vectors.h"
 #include "fovea/model/table.h"
 #include "fovea/task/solver.h"
 
@@ -12,25 +13,61 @@ namespace fovea {
 const Fields<DataOptions>& data_fields() {
   using O = DataOptions;
   static const Fields<O> fields{
-      {"data", &O::data, "a file, two parallel files a,b or builtin:NAME"},
+      {"data", &O::data, "a file, - (stdin), two parallel files a,b or builtin:NAME"},
       {"dev", &O::dev, "file to validate on; else a part of the data"},
       {"test", &O::test, "file that eval measures on; else a part of the data"},
       {"dev_part", &O::dev_part, "part of the data to validate on, without dev", above(0, 0.9)},
       {"test_part", &O::test_part, "part of the data to test on, without test", above(0, 0.9)},
       {"examples", &O::examples, "built-in data: how many examples; 0: what suits it",
        whole_from(0, 1e8)},
-      {"tokens", &O::tokens, "words, spaces (tokenised text), chars, bytes, bpe:N, unigram:N"},
+      {"tokens", &O::tokens,
+       "auto (words; spaces where text is tokenised), words, spaces, chars, bytes, bpe:N, "
+       "unigram:N"},
       {"target_tokens", &O::target_tokens, "tokens of the target, if not the same"},
       {"lowercase", &O::lowercase, "lower-case all text"},
       {"min_count", &O::min_count, "tokens that come less often are unknown", whole_from(1, 1e12)},
       {"vocabulary", &O::vocabulary, "most tokens; 0: all", whole_from(0, 1e9)},
       {"longest", &O::longest, "longer examples (in tokens) are left out; classify: cut",
        whole_from(1, 1e9)},
-      {"column", &O::column, "label: column of the tags; classify: of label and text, as 1,4"},
+      {"columns", &O::columns, "which columns are meant, by name or number: label=5,text=review"},
+      {"format", &O::format, "of files, where content does not tell",
+       one_of({known_formats().begin(), known_formats().end()})},
+      {"header", &O::header, "whether the first row names the columns",
+       one_of({known_headers().begin(), known_headers().end()})},
+      {"encoding", &O::encoding, "of files, where content does not tell",
+       one_of({"auto", "utf-8", "utf-16le", "utf-16be", "windows-1252", "latin1"})},
+      {"skip_bad", &O::skip_bad, "count rows that cannot be read and leave them out"},
       {"context", &O::context, "tokens of a window of text", whole_from(2, 1e7)},
+      {"tasks", &O::tasks, "only these, as 1,4-10; else all"},
+      {"hashed", &O::hashed, "vectors that are not learned, for unknown words; 0: one for all",
+       whole_from(0, 1e7)},
+      {"lengths", &O::lengths, "lengths to train on, as 1-20 or 8,16"},
+      {"test_lengths", &O::test_lengths, "lengths to measure, as 20,40,80"},
+      {"bits", &O::bits, "bits of a vector", whole_from(1, 1024)},
+      {"symbols", &O::symbols, "symbols that there are", whole_from(2, 65536)},
+      {"repeats", &O::repeats, "repeat-copy: most repeats", whole_from(1, 999)},
+      {"curriculum", &O::curriculum, "epochs in which lengths grow, shortest first; 0: none",
+       whole_from(0, 1e9)},
+      {"directed", &O::directed, "graph: along an edge only the second node looks at the first"},
       {"bleu", &O::bleu, "words that BLEU counts; none: already spaced", one_of({"13a", "none"})},
   };
   return fields;
+}
+
+ReadOptions read_options(const DataOptions& o) {
+  ReadOptions options;
+  options.columns = o.columns;
+  options.format = o.format;
+  options.header = o.header;
+  options.encoding = o.encoding;
+  options.skip_bad = o.skip_bad;
+  return options;
+}
+
+const std::vector<std::string>& reading_options() {
+  static const std::vector<std::string> names{"columns", "format", "header", "encoding",
+                                              "skip_bad"};
+  return names;
 }
 
 const Fields<AnswerOptions>& answer_fields() {
@@ -54,19 +91,69 @@ std::vector<FieldInfo> chosen(std::vector<FieldInfo> all, const std::vector<std:
   return all;
 }
 
+bool has_model(const std::string& name, Takes takes, Gives gives) {
+  return std::ranges::any_of(models_for(takes, gives),
+                             [&](const ModelEntry* entry) { return entry->name == name; });
+}
+
+}  // namespace
+
+Takes takes_of(const Task& task, const Settings& said) {
+  if (!task.also) return task.takes;
+  const Takes second = task.also->takes;
+  const std::string model = said.get("model");
+  const bool first = model.empty() || has_model(model, task.takes, task.gives),
+             other = model.empty() || has_model(model, second, task.gives);
+  if (first != other) return first ? task.takes : second;
+  const bool text = ("," + said.get("columns")).find(",text=") != std::string::npos;
+  return text == (task.takes == Takes::text) ? task.takes : second;
+}
+
+Settings with_inferred(const Task& task, Settings said) {
+  const std::string data = said.get("data");
+  const bool told = said.has("model") || said.has("columns") || data.empty() || data == "-" ||
+                    data.starts_with("builtin:");
+  if (!task.also || told) return said;
+  ReadOptions options;
+  options.format = said.get("format", "auto");
+  options.header = said.get("header", "auto");
+  options.encoding = said.get("encoding", "auto");
+  int64_t numbers = 0, texts = 0;
+  for (const ColumnInfo& column : look_into(data, options).summary.columns) {
+    numbers += column.numeric;
+    texts += !column.numeric && column.mean_length > 8;
+  }
+  if (numbers == 1 && texts > 0) {
+    said.set("model", models_for(task.also->takes, task.gives)[0]->name);
+  }
+  return said;
+}
+
+TaskVariant variant_of(const Task& task, Takes takes) {
+  if (task.also && takes == task.also->takes) return *task.also;
+  return {task.takes, task.roles, task.question, task.data_options, task.defaults, task.budget};
+}
+
+namespace {
+
 std::string model_name(const Task& task, const Settings& said) {
-  return said.get("model", task.defaults.get("model", models_for(task.takes, task.gives)[0]->name));
+  return said.get(
+      "model", task.defaults.get("model", models_for(takes_of(task, said), task.gives)[0]->name));
 }
 
 // What is in force unless more is said: defaults of the task, the model and the built-in data.
 Settings suggested(const Task& task, const Settings& said) {
-  Settings all = task.defaults;
+  Settings all = variant_of(task, takes_of(task, said)).defaults;
   const std::string model = model_name(task, said);
-  all.set(find_model(model, task.takes, task.gives).defaults);
+  all.set(find_model(model, takes_of(task, said), task.gives).defaults);
   all.set("model", model);
   constexpr std::string_view builtin = "builtin:";
   if (const std::string data = said.get("data"); data.starts_with(builtin)) {
     all.set(find_builtin(task, data.substr(builtin.size())).settings);
+  }
+  const std::string vectors = said.get("vectors");
+  if (!vectors.empty() && !said.has("embed")) {
+    all.set("embed", text_of(vectors_width(vectors)));
   }
   return all;
 }
@@ -119,29 +206,34 @@ const FieldInfo* find_option(const std::vector<OptionGroup>& groups, std::string
 std::vector<OptionGroup> options_of(const Task& task, const Settings& said) {
   Settings now = suggested(task, said);
   now.set(said);
-  const ModelEntry& entry = find_model(now.get("model"), task.takes, task.gives);
+  const Takes takes = takes_of(task, said);
+  const TaskVariant variant = variant_of(task, takes);
+  const ModelEntry& entry = find_model(now.get("model"), takes, task.gives);
   std::vector<FieldInfo> model{{.name = "model",
                                 .help = "kind of model (fovea list)",
                                 .kind = FieldInfo::Kind::text,
                                 .range = {},
                                 .fallback = entry.name}};
   std::vector<FieldInfo> attention;
-  for (const ModelEntry* fit : models_for(task.takes, task.gives)) {
-    model[0].range.choices.push_back(fit->name);
+  for (const Takes one : {task.takes, task.also ? task.also->takes : task.takes}) {
+    for (const ModelEntry* fit : models_for(one, task.gives)) {
+      auto& choices = model[0].range.choices;
+      if (std::ranges::find(choices, fit->name) == choices.end()) choices.push_back(fit->name);
+    }
   }
   for (FieldInfo& field : entry.options(now)) {
     (attention_fields().has(field.name) && field.name != "heads" ? attention : model)
         .push_back(std::move(field));
   }
   std::vector<OptionGroup> groups{
-      {"Data", chosen(data_fields().infos(), task.data_options)},
+      {"Data", chosen(data_fields().infos(), variant.data_options)},
       {"Model", std::move(model)},
       {"Attention", std::move(attention)},
       {"Budget", budget_fields().infos()},
       {"Training", training_options(now, TrainOptions())},
       {"Answers", chosen(answer_fields().infos(), task.answer_options)}};
   Settings fallback = suggested(task, said);
-  if (!says_budget(said) && !says_budget(fallback)) fallback.set(task.budget);
+  if (!says_budget(said) && !says_budget(fallback)) fallback.set(variant.budget);
   for (OptionGroup& group : groups) {
     for (FieldInfo& field : group.fields) {
       if (const std::string* text = fallback.find(field.name)) field.fallback = *text;
@@ -241,7 +333,9 @@ nlohmann::json to_json(const Config& config) {
 Config config_from_json(const std::string& task, const nlohmann::json& options) {
   check(options.is_object(), "config: needs an object of options");
   Settings settings;
-  for (const auto& [name, value] : options.items()) {
+  for (const auto& [key, value] : options.items()) {
+    const std::string name =
+        key == "column" ? "columns" : key;  // of folders before there were more
     if (value.is_string()) {
       settings.set(name, value.get<std::string>());
     } else if (value.is_boolean()) {

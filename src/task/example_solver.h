@@ -39,19 +39,59 @@ class ExampleSolver : public Solver {
                " to validate on, ", parts().test.size(), " to test on");
   }
 
+  DataReport data_report() override {
+    DataReport report;
+    report.train = static_cast<int64_t>(parts().train.size());
+    report.dev = static_cast<int64_t>(parts().dev.size());
+    report.test = static_cast<int64_t>(parts().test.size());
+    report.split = split_text();
+    report.files = files();
+    std::map<std::string, int64_t> counts;
+    std::vector<int64_t> lengths;
+    for (const Example& example : parts().train) {
+      for (const std::string& label : labels_of(example)) ++counts[label];
+      lengths.push_back(lengths_of(example).source);
+    }
+    count_labels(report, counts);
+    if (report.unknown = unknown_part(parts().dev); report.unknown >= 0) {
+      take_lengths(report, std::move(lengths));
+    }
+    return report;
+  }
+
  protected:
   using Solver::Solver;
+  // The data, split.
   struct Parts {
-    std::vector<Example> train, dev, test;
+    std::vector<Example> train, dev, test;  // dev and test: set apart, or files of their own
   };
 
+  // A file of the data.
   virtual std::vector<Example> read(const std::string& path) const = 0;
+  // A file that is not of the data, whose texts may come otherwise: raw or tokenised.
+  virtual std::vector<Example> read_other(const std::string& path) const { return read(path); }
   // Built-in data of that name; 0: as many as suit it.
   virtual std::vector<Example> generate(const std::string& name, int64_t n,
                                         Random random) const = 0;
+  // In tokens, for batches; an example longer than config's `longest` is not learned from.
   virtual Lengths lengths_of(const Example& example) const = 0;
+  // Examples of the same key are never learned from in part and measured on in part; empty: alone.
+  virtual std::string together(const Example&) const { return ""; }
+  virtual std::vector<std::string> labels_of(const Example&) const { return {}; }
+  // Of the tokens of these; below 0 where there are none.
+  virtual double unknown_part(const std::vector<Example>&) const { return -1; }
+  // The share of unknown ids in these lists; 0 where they are empty.
+  static double unknown_part_of(const std::vector<const std::vector<int32_t>*>& lists) {
+    int64_t all = 0, unknown = 0;
+    for (const auto* list : lists) {
+      all += static_cast<int64_t>(list->size());
+      unknown += std::ranges::count(*list, Tokenizer::unknown);
+    }
+    return all > 0 ? static_cast<double>(unknown) / static_cast<double>(all) : 0;
+  }
 
-  const std::vector<Example>& learned() { return parts().train; }
+  const std::vector<Example>& learned() { return parts().train; }  // those that are learned from
+  // Read when they are first asked for.
   const Parts& parts() {
     if (!parts_) parts_ = load_parts();
     return *parts_;
@@ -67,13 +107,15 @@ class ExampleSolver : public Solver {
   std::vector<Example> examples(const std::string& part) {
     if (part == "dev") return parts().dev;
     if (part == "test") return parts().test;
-    return read(part);
+    return read_other(part);
   }
+  // The first examples of dev, as many as config's validate_examples.
   std::vector<Example> validation_examples() {
     const auto& dev = parts().dev;
     const auto most = static_cast<size_t>(config_.validate_examples);
     return {dev.begin(), most == 0 || most >= dev.size() ? dev.end() : dev.begin() + most};
   }
+  // The examples of a batch of this epoch.
   std::vector<Example> batch(int64_t number) {
     std::vector<Example> chosen;
     for (int64_t i : batches_.at(number)) chosen.push_back(learned()[used_[i]]);
@@ -86,7 +128,6 @@ class ExampleSolver : public Solver {
     return batches_by_length(lengths, {.examples = most}, Random(0));
   }
 
- private:
   std::vector<Example> load(const std::string& source) const {
     constexpr std::string_view builtin = "builtin:";
     if (!source.starts_with(builtin)) return read(source);
@@ -94,26 +135,33 @@ class ExampleSolver : public Solver {
     find_builtin(find_task(config_.task), name);
     return generate(name, config_.examples, Random(0).fork(source));
   }
-  Parts load_parts() const {
-    check(!config_.data.empty(), config_.task,
-          ": needs data: a file, or builtin:", find_task(config_.task).builtin[0].name);
-    Parts parts{load(config_.data), {}, {}};
-    parts.dev =
-        config_.dev.empty() ? take_part(parts.train, config_.dev_part, "dev") : load(config_.dev);
-    parts.test = config_.test.empty() ? take_part(parts.train, config_.test_part, "test")
+  virtual Parts load_parts() const {
+    check_source(config_.data);
+    return split_parts(load(config_.data));
+  }
+  // What is not in files of its own is held out.
+  Parts split_parts(std::vector<Example> all) const {
+    Parts parts{std::move(all), {}, {}};
+    const auto key = [this](const Example& example) { return together(example); };
+    parts.dev = config_.dev.empty() ? take_part(parts.train, config_.dev_part, "dev", key)
+                                    : load(config_.dev);
+    parts.test = config_.test.empty() ? take_part(parts.train, config_.test_part, "test", key)
                                       : load(config_.test);
     check(!parts.train.empty(), config_.data, ": holds too few examples to learn from");
     return parts;
   }
+
+ private:
   std::optional<Parts> parts_;
   std::vector<Lengths> lengths_;
   std::vector<int64_t> used_;                  // examples that are not too long
   std::vector<std::vector<int64_t>> batches_;  // places in used_
 };
 
+// Measures from when it was made.
 class Stopwatch {
  public:
-  double seconds() const {
+  double seconds() const {  // since then
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
 

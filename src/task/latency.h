@@ -12,10 +12,11 @@ struct Latency {
   double median_ms = 0, slow_ms = 0;  // slow: 95 of 100 are not slower
 };
 
+// When measuring ends.
 struct LatencyLimits {
-  int64_t examples = 200;
-  double seconds = 3;   // no further example is begun after so long
-  int64_t warm_up = 3;  // answered first and not counted
+  int64_t examples = 200;  // at most so many are timed
+  double seconds = 3;      // no further example is begun after so long
+  int64_t warm_up = 3;     // answered first and not counted
 };
 
 // Examples are taken evenly from all; blank ones are left out. `now` gives seconds.

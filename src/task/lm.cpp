@@ -3,9 +3,11 @@
 #include <cmath>
 
 #include "fovea/attention/recorder.h"
+#include "fovea/base/utf8.h"
+#include "fovea/data/asked_tokens.h"
 #include "fovea/data/batches.h"
 #include "fovea/data/builtin.h"
-#include "fovea/data/text_file.h"
+#include "fovea/data/examples.h"
 #include "fovea/data/tokenizer.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
@@ -17,6 +19,7 @@ namespace fovea {
 namespace {
 
 using Ids = std::vector<int32_t>;
+using Tell = std::function<void(std::string_view)>;
 
 // Where a line is not a token of its own (words, pieces), its end is said by the end token.
 bool keeps_lines(const std::string& kind) { return kind == "chars" || kind == "bytes"; }
@@ -26,28 +29,59 @@ class Lm final : public Solver {
   Lm(const Config& config, Purpose purpose, const std::string& folder)
       : Solver(config, purpose, folder) {
     std::vector<std::string> lines;
-    if (purpose == Purpose::learn || folder.empty()) lines = load(config.data);
+    if (purpose == Purpose::learn || folder.empty()) lines = learned_lines();
     if (folder.empty()) {
       tokens_ = Tokenizer::learn({.kind = config.tokens,
                                   .lowercase = config.lowercase,
                                   .min_count = config.min_count,
                                   .max_size = config.vocabulary},
                                  keeps_lines(config.tokens) ? with_breaks(lines) : lines);
+      if (config.tokens == "auto") note_tokens("tokens", lines);
     } else {
       tokens_ = Tokenizer::load(folder, "tokens");
     }
+    asked_ = AskedTokens(*tokens_, config.tokens == "auto");
     if (purpose == Purpose::learn) number(lines);
     model_ = model<LanguageModel>({.vocabulary = tokens_->size(), .longest = config.context});
+    counts_ = dynamic_cast<const CountsText*>(model_.get());
+    if (!counts_) return;
+    if (!folder.empty()) {
+      const Tensor known = Safetensors::open(folder + "/text.safetensors").load("ids");
+      known_.assign(known.read<int32_t>().begin(), known.read<int32_t>().end());
+    } else {
+      known_ = train_;
+    }
+    counts_->count(known_);
   }
 
   void save_vocabulary(const std::string& folder) const override {
     tokens_->save(folder, "tokens");
+    if (!counts_) return;
+    save_safetensors(folder + "/text.safetensors",
+                     std::vector<NamedTensor>{
+                         {"ids", Tensor::of({static_cast<int64_t>(known_.size())}, known_)}});
   }
+  bool learns_by_steps() const override { return !counts_; }
 
   std::string summary() override {
-    if (train_.empty()) number(load(config_.data));
+    if (train_.empty()) number(learned_lines());
     return say(train_.size(), " tokens to learn from, ", dev_.size(), " to validate on, ",
                test_.size(), " to test on, ", tokens_->size(), " different ones");
+  }
+
+  DataReport data_report() override {
+    summary();
+    DataReport report;
+    report.unit = "tokens";
+    report.train = static_cast<int64_t>(train_.size());
+    report.dev = static_cast<int64_t>(dev_.size());
+    report.test = static_cast<int64_t>(test_.size());
+    report.split = split_text();
+    report.files = files();
+    report.vocabulary = tokens_->size();
+    const auto unknown = std::ranges::count(dev_, Tokenizer::unknown);
+    report.unknown = static_cast<double>(unknown) / static_cast<double>(dev_.size());
+    return report;
   }
 
   // Windows side by side from a beginning that every epoch draws anew, so that the model does not
@@ -83,16 +117,21 @@ class Lm final : public Solver {
 
   std::vector<Metric> validate() override {
     const int64_t most = config_.validate_examples > 0 ? config_.validate_examples : 1 << 30;
-    return measure(dev_, config_.context, most).values();
+    return measure(dev_, dev_bytes_, config_.context, most).values();
   }
 
   // Each token is predicted from at least half a context, but for those at the very beginning.
   Evaluation evaluate(const std::string& part) override {
     const std::string& file = part == "dev" ? config_.dev : part == "test" ? config_.test : part;
     const int64_t stride = config_.context / 2, all = 1 << 30;
-    if (!file.empty()) return measure(encode(load(file)), stride, all);
-    if (train_.empty()) number(load(config_.data));
-    return measure(part == "dev" ? dev_ : test_, stride, all);
+    if (!file.empty()) {
+      const auto lines = load(file);
+      const Ids ids = encode(lines);
+      return measure(ids, bytes_of(lines), stride, all);
+    }
+    if (train_.empty()) number(learned_lines());
+    return part == "dev" ? measure(dev_, dev_bytes_, stride, all)
+                         : measure(test_, test_bytes_, stride, all);
   }
 
   std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
@@ -105,24 +144,67 @@ class Lm final : public Solver {
                             .fork("continue")
                             .fork(options.first + i)
                             .fork(static_cast<uint64_t>(n));
-        all.back().push_back(go_on(lines[i], random));
+        Tell tell;
+        if (options.written && n == 0) {
+          tell = [&options, i](std::string_view piece) { options.written(i, piece); };
+        }
+        all.back().push_back(go_on(lines[i], random, tell, options.details));
       }
     }
     return all;
   }
 
+  // Each line as it would stand in a text: after the end of another, and with its own end.
+  std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
+    std::vector<ScoredText> all;
+    for (const std::string& line : lines) {
+      Ids text = encode({""});
+      const Ids ids = encode({line});
+      text.insert(text.end(), ids.begin(), ids.end());
+      ScoredText scored;
+      for (const Window& window : windows_of(text, std::max<int64_t>(1, config_.context / 2),
+                                             std::numeric_limits<int64_t>::max())) {
+        const Ids input = window.input(config_.context), wanted = window.wanted(config_.context);
+        const Tensor loss =
+            cross_entropy_each(model_->scores(sequences_of({&input, 1})),
+                               Tensor::of({static_cast<int64_t>(wanted.size())}, wanted));
+        for (auto t = static_cast<size_t>(window.asked - window.first); t < wanted.size(); ++t) {
+          scored.tokens.push_back(wanted[t] == Tokenizer::end ? "(end)"
+                                                              : tokens_->piece(wanted[t]));
+          scored.log_probability.push_back(-loss.read()[t]);
+        }
+      }
+      all.push_back(std::move(scored));
+    }
+    return all;
+  }
+
+  // Contexts one after the other.
+  std::vector<std::string> lines_of(const std::string& part) override {
+    const std::string& file = part == "dev" ? config_.dev : part == "test" ? config_.test : part;
+    if (file.empty() && train_.empty()) number(learned_lines());
+    const Ids text = !file.empty() ? encode(load(file)) : part == "dev" ? dev_ : test_;
+    std::vector<std::string> lines;
+    for (size_t from = 0; from < text.size(); from += config_.context) {
+      const size_t to = std::min(text.size(), from + static_cast<size_t>(config_.context));
+      lines.push_back(tokens_->decode({text.begin() + from, text.begin() + to}));
+    }
+    return lines;
+  }
+
+  bool writes_as_it_goes() const override { return true; }
+
   Drawing attend(const std::string& input) const override {
-    Ids ids = tokens_->encode(input);
-    std::vector<std::string> pieces = tokens_->pieces(input);
+    Ids ids = asked_.of(input).encode(input);
+    PlacedTokens tokens = placed_tokens(asked_.of(input), input);
     check(!ids.empty(), "attend: the input has no tokens");
     if (static_cast<int64_t>(ids.size()) > config_.context) {
-      ids.resize(config_.context), pieces.resize(config_.context);
+      ids.resize(config_.context);
+      tokens.pieces.resize(config_.context), tokens.places.resize(config_.context);
     }
-    Recorder recorder;
+    Recorder recorder(capture_of(ids.size()));
     model_->scores(sequences_of({&ids, 1}));
-    return {input, maps_of(recorder, 0, [&](const std::string&) {
-              return MapLabels{pieces, pieces};
-            })};
+    return {input, maps_of(recorder, 0, [&](const std::string&) { return within(tokens); })};
   }
 
  private:
@@ -140,10 +222,18 @@ class Lm final : public Solver {
     }
   };
 
+  std::vector<std::string> learned_lines() const {
+    check_source(config_.data);
+    return load(config_.data);
+  }
   std::vector<std::string> load(const std::string& source) const {
-    check(!source.empty(), "lm: needs data: a text file, or builtin:dates");
     constexpr std::string_view builtin = "builtin:";
-    if (!source.starts_with(builtin)) return read_lines(source);
+    if (!source.starts_with(builtin)) {
+      ReadSummary summary;
+      auto texts = read_texts(source, read_options(config_), &summary);
+      note_file(summary);
+      return texts;
+    }
     find_builtin(find_task(config_.task), source.substr(builtin.size()));
     std::vector<std::string> lines;
     const int64_t n = config_.examples > 0 ? config_.examples : 20'000;
@@ -166,28 +256,39 @@ class Lm final : public Solver {
     }
     return all;
   }
+  static double bytes_of(const std::vector<std::string>& lines) {
+    double bytes = 0;
+    for (const std::string& line : lines) bytes += static_cast<double>(line.size()) + 1;
+    return bytes;
+  }
   // The end of the text tests, what is before it validates, as is the custom of the field.
   void number(const std::vector<std::string>& lines) {
     train_ = encode(lines);
     const auto whole = static_cast<double>(train_.size());
-    const auto held_out = [&](const std::string& file, double part, std::string_view name) {
-      if (!file.empty()) return encode(load(file));
+    const double bytes = bytes_of(lines);
+    const auto held_out = [&](const std::string& file, double part, std::string_view name,
+                              double& its_bytes) {
+      if (!file.empty()) {
+        const auto others = load(file);
+        its_bytes = bytes_of(others);
+        return encode(others);
+      }
       check(part > 0 && part < 1, name, "_part: must be between 0 and 1, got ", part);
       const auto n = std::min(train_.size(), static_cast<size_t>(std::llround(whole * part)));
       const Ids end(train_.end() - static_cast<ptrdiff_t>(n), train_.end());
       train_.resize(train_.size() - n);
+      its_bytes = bytes * static_cast<double>(n) / whole;
       return end;
     };
-    test_ = held_out(config_.test, config_.test_part, "test");
-    dev_ = held_out(config_.dev, config_.dev_part, "dev");
+    test_ = held_out(config_.test, config_.test_part, "test", test_bytes_);
+    dev_ = held_out(config_.dev, config_.dev_part, "dev", dev_bytes_);
     check(train_.size() >= 2 && dev_.size() >= 2 && test_.size() >= 2, config_.data,
           ": has too little text to learn from: ", train_.size(), " tokens, ", dev_.size(),
           " to validate on and ", test_.size(), " to test on");
   }
 
-  // Windows begin `stride` tokens apart; what an earlier one predicted is not counted again.
-  Evaluation measure(const Ids& text, int64_t stride, int64_t most) const {
-    check(text.size() >= 2, "lm: needs at least 2 tokens to measure on, got ", text.size());
+  // Windows begin `stride` tokens apart; what an earlier one predicted is not asked again.
+  std::vector<Window> windows_of(const Ids& text, int64_t stride, int64_t most) const {
     std::vector<Window> windows;
     int64_t asked = 0;
     const auto n = static_cast<int64_t>(text.size()) - 1;
@@ -196,8 +297,15 @@ class Lm final : public Solver {
       windows.push_back({text, first, asked});
       asked = windows.back().end(config_.context);
     }
+    return windows;
+  }
+  // `bytes`: of all the text.
+  Evaluation measure(const Ids& text, double bytes, int64_t stride, int64_t most) const {
+    check(text.size() >= 2, "lm: needs at least 2 tokens to measure on, got ", text.size());
+    const std::vector<Window> windows = windows_of(text, stride, most);
     Evaluation result;
-    Evaluation::One loss{"loss", {}}, perplexity{"perplexity", {}};
+    Evaluation::One loss{"loss", {}}, perplexity{"perplexity", {}}, bits{"bits_per_byte", {}};
+    const double token_bytes = bytes / static_cast<double>(text.size());
     const Stopwatch watch;
     // Some thousand tokens keep the machine busy; more would only take memory.
     const auto at_once = static_cast<size_t>(std::clamp<int64_t>(8192 / config_.context, 1, 16));
@@ -220,6 +328,7 @@ class Lm final : public Solver {
         for (size_t t = skip; t < inputs[i - from].size(); ++t) tally[0] += row[t], ++tally[1];
         row += inputs[i - from].size();
         loss.tallies.push_back(tally);
+        bits.tallies.push_back({tally[0], tally[1] * token_bytes});
         const Ids shown(inputs[i - from].begin(),
                         inputs[i - from].begin() + std::min<size_t>(24, inputs[i - from].size()));
         result.inputs.push_back(tokens_->decode(shown));
@@ -229,13 +338,14 @@ class Lm final : public Solver {
     }
     result.seconds = watch.seconds();
     perplexity.tallies = loss.tallies;
-    result.metrics = {loss, perplexity};
+    result.metrics = {loss, perplexity, bits};
     return result;
   }
 
-  // A prompt and what follows it, with the log-probability of what follows.
-  Prediction go_on(const std::string& prompt, Random& random) const {
-    Ids ids = tokens_->encode(prompt);
+  // A prompt and what follows it, with the log-probability of what follows; `tell` gets the pieces.
+  Prediction go_on(const std::string& prompt, Random& random, const Tell& tell,
+                   bool details) const {
+    Ids ids = asked_.of(prompt).encode(prompt);
     if (ids.empty()) ids = {Tokenizer::end};
     const int64_t room = model_->longest();
     check(room > 1, "lm: the model has no room to continue");
@@ -244,6 +354,7 @@ class Lm final : public Solver {
     const int32_t barred = keeps_lines(config_.tokens) ? Tokenizer::end + 1 : Tokenizer::end;
     Ids out;
     double score = 0;
+    std::vector<AnswerToken> tokens;
     auto text = model_->start();
     Tensor scores;
     const auto read = [&](const Ids& all) {
@@ -253,12 +364,27 @@ class Lm final : public Solver {
       text = model_->start();
       scores = text->step(Tensor::of({1, last}, tail));
     };
+    // Of text whose last token may be half a character, or may yet change what is before it, that
+    // much is told as has settled.
+    std::string told;
+    if (tell) tell(prompt);
+    const auto tell_more = [&](bool last) {
+      if (!tell) return;
+      const std::string now = decode(out);
+      if (!now.starts_with(told) || (!last && first_not_utf8(now) >= 0)) return;
+      if (now.size() > told.size()) tell(std::string_view(now).substr(told.size()));
+      told = now;
+    };
     read(ids);
     for (int64_t i = 0; i < config_.length; ++i) {
       const Tensor likely = log_softmax(scores);
       const int32_t next = draw_token(likely.read(), how, barred, random);
       score += likely.read()[next];
+      if (details) {
+        tokens.push_back({.text = tokens_->piece(next), .log_probability = likely.read()[next]});
+      }
       ids.push_back(next), out.push_back(next);
+      tell_more(i + 1 == config_.length);
       if (i + 1 == config_.length) break;
       if (text->length() >= room) {
         read(ids);  // no place is left: go on from the last half
@@ -266,7 +392,9 @@ class Lm final : public Solver {
         scores = text->step(Tensor::of({1}, Ids{next}));
       }
     }
-    return {prompt + decode(out), score};
+    Prediction prediction{prompt + decode(out), score};
+    prediction.tokens = std::move(tokens);
+    return prediction;
   }
 
   std::string decode(const Ids& ids) const {
@@ -284,9 +412,13 @@ class Lm final : public Solver {
   }
 
   std::optional<Tokenizer> tokens_;
+  AskedTokens asked_;
   Ids train_, dev_, test_;
+  double dev_bytes_ = 0, test_bytes_ = 0;
   std::vector<int64_t> starts_;
   std::unique_ptr<const LanguageModel> model_;
+  const CountsText* counts_ = nullptr;
+  Ids known_;  // what it counted
 };
 
 }  // namespace

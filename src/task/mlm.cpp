@@ -1,8 +1,10 @@
 // mlm: words hidden in a text, to be found from both sides (Devlin et al., "BERT", 2018). What its
 // encoder learns can start label and classify: --init.
 #include "fovea/attention/recorder.h"
+#include "fovea/base/utf8.h"
+#include "fovea/data/asked_tokens.h"
 #include "fovea/data/builtin.h"
-#include "fovea/data/text_file.h"
+#include "fovea/data/examples.h"
 #include "fovea/data/tokenizer.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/softmax.h"
@@ -41,10 +43,12 @@ class Mlm final : public ExampleSolver<Line> {
                                   .min_count = config.min_count,
                                   .max_size = config.vocabulary},
                                  texts);
+      if (config.tokens == "auto") note_tokens("tokens", texts);
       change_examples([this](Line& line) { line.ids = tokens_->encode(line.text); });
     } else {
       tokens_ = Tokenizer::load(folder, "tokens");
     }
+    asked_ = AskedTokens(*tokens_, config.tokens == "auto");
     if (purpose == Purpose::learn) parts();
     model_ = model<Scorer>({.vocabulary = tokens_->size(), .longest = config.longest});
   }
@@ -67,7 +71,7 @@ class Mlm final : public ExampleSolver<Line> {
   std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
                                                const PredictOptions& options) const override {
     std::vector<std::vector<Prediction>> all;
-    for (const std::string& text : lines) all.push_back(fill(text, options.nbest));
+    for (const std::string& text : lines) all.push_back(fill(text, options.nbest, options.details));
     return all;
   }
 
@@ -75,24 +79,41 @@ class Mlm final : public ExampleSolver<Line> {
     return say(input, " ", mask_text);
   }
 
+  // Each token hidden in turn, all others shown: the pseudo-log-likelihood (Salazar et al. 2020).
+  std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
+    std::vector<ScoredText> all;
+    for (const std::string& line : lines) {
+      const std::vector<int32_t> text = tokens_->encode(line);
+      check(!text.empty(), "score: the line has no tokens");
+      ScoredText& scored = all.emplace_back();
+      for (size_t i = 0; i < text.size(); ++i) {
+        std::vector<int32_t> shown = text;
+        shown[i] = mask;
+        const Tensor asked = ids({static_cast<int32_t>(i)});
+        const Tensor loss = cross_entropy_each(
+            (*model_)({.text = sequences_of({&shown, 1}), .rows = asked}).scores, ids({text[i]}));
+        scored.tokens.push_back(tokens_->piece(text[i]));
+        scored.log_probability.push_back(-loss.read()[0]);
+      }
+    }
+    return all;
+  }
+
   Drawing attend(const std::string& input) const override {
     const Asked asked = ask(input);
     check(!asked.ids.empty(), "attend: the input has no tokens");
-    std::vector<std::string> pieces;
-    for (int32_t id : asked.ids) {
-      pieces.push_back(id == mask ? std::string(mask_text) : tokens_->piece(id));
-    }
-    Recorder recorder;
+    Recorder recorder(capture_of(asked.ids.size()));
     (*model_)({.text = sequences_of({&asked.ids, 1})});
     return {asked.rows.empty() ? input : fill(input, 1)[0].text,
-            maps_of(recorder, 0, [&](const std::string&) {
-              return MapLabels{pieces, pieces};
-            })};
+            maps_of(recorder, 0, [&](const std::string&) { return within(asked.tokens); })};
   }
 
  protected:
   std::vector<Line> read(const std::string& path) const override {
-    return number(read_lines(path));
+    ReadSummary summary;
+    auto texts = read_texts(path, read_options(config_), &summary);
+    note_file(summary);
+    return number(std::move(texts));
   }
   std::vector<Line> generate(const std::string& name, int64_t n, Random random) const override {
     std::vector<std::string> texts;
@@ -110,6 +131,11 @@ class Mlm final : public ExampleSolver<Line> {
   }
   Lengths lengths_of(const Line& line) const override {
     return {static_cast<int64_t>(line.ids.size())};
+  }
+  double unknown_part(const std::vector<Line>& of) const override {
+    std::vector<const std::vector<int32_t>*> lists;
+    for (const Line& e : of) lists.push_back(&e.ids);
+    return unknown_part_of(lists);
   }
 
  private:
@@ -190,20 +216,34 @@ class Mlm final : public ExampleSolver<Line> {
 
   struct Asked {
     std::vector<int32_t> ids, rows;
+    PlacedTokens tokens{};  // with [MASK] among them
   };
   Asked ask(const std::string& text) const {
     Asked asked;
+    const Tokenizer& tokens = asked_.of(text);
     for (size_t from = 0;;) {
       const size_t at = text.find(mask_text, from);
-      const auto part = tokens_->encode(std::string_view(text).substr(from, at - from));
-      asked.ids.insert(asked.ids.end(), part.begin(), part.end());
+      const std::string_view part = std::string_view(text).substr(from, at - from);
+      const auto ids = tokens.encode(part);
+      asked.ids.insert(asked.ids.end(), ids.begin(), ids.end());
+      const auto add = [&, chars = count_code_points(std::string_view(text).substr(0, from)),
+                        bytes = static_cast<int64_t>(from)](std::string piece, TextPlace place) {
+        asked.tokens.pieces.push_back(std::move(piece));
+        asked.tokens.places.push_back({place.begin + bytes, place.end + bytes,
+                                       place.char_begin + chars, place.char_end + chars});
+      };
+      const PlacedTokens placed = placed_tokens(tokens, part);
+      for (size_t i = 0; i < placed.pieces.size(); ++i) add(placed.pieces[i], placed.places[i]);
       if (at == std::string::npos) return asked;
+      const auto before = static_cast<int64_t>(part.size()), before_chars = count_code_points(part),
+                 size = static_cast<int64_t>(mask_text.size());
+      add(std::string(mask_text), {before, before + size, before_chars, before_chars + size});
       asked.rows.push_back(static_cast<int32_t>(asked.ids.size()));
       asked.ids.push_back(mask);
       from = at + mask_text.size();
     }
   }
-  std::vector<Prediction> fill(const std::string& text, int64_t nbest) const {
+  std::vector<Prediction> fill(const std::string& text, int64_t nbest, bool details = false) const {
     const Asked asked = ask(text);
     check(!asked.rows.empty(), "mlm: a line needs at least one ", mask_text, " to fill in, got '",
           text, "'");
@@ -225,11 +265,18 @@ class Mlm final : public ExampleSolver<Line> {
         score += row[order[n]];
       }
       answers.push_back({tokens_->decode(filled), score});
+      for (size_t k = 0; details && k < asked.rows.size(); ++k) {
+        const int32_t id = filled[asked.rows[k]];
+        answers.back().tokens.push_back(
+            {.text = tokens_->piece(id),
+             .log_probability = likely.read()[static_cast<int64_t>(k) * V + id]});
+      }
     }
     return answers;
   }
 
   std::optional<Tokenizer> tokens_;
+  AskedTokens asked_;
   std::unique_ptr<const Scorer> model_;
 };
 

@@ -9,6 +9,7 @@
 #include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
+#include "fovea/task/number_metrics.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea {
@@ -53,6 +54,7 @@ class Regress final : public ExampleSolver<Row> {
     }
     keys_ = (known_.features - center_) / scale_;
     model_ = model<Scorer>({.features = keys_.dim(1)});
+    fitted_ = dynamic_cast<const Fitted*>(model_.get());
   }
 
   void save_vocabulary(const std::string& folder) const override {
@@ -62,6 +64,12 @@ class Regress final : public ExampleSolver<Row> {
                                               {"center", center_},
                                               {"scale", scale_}});
   }
+
+  void fit(const std::function<bool()>& stop) override {
+    if (fitted_) fitted_->fit(known(parts().train), known(parts().dev), stop);
+  }
+  bool fits() const override { return fitted_ != nullptr; }
+  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   // All examples at once, each predicted from the others.
   int64_t begin_epoch(int64_t) override { return 1; }
@@ -79,7 +87,10 @@ class Regress final : public ExampleSolver<Row> {
     std::vector<Row> rows;
     for (const std::string& line : lines) rows.push_back(features_of(line));
     std::vector<std::vector<Prediction>> all;
-    for (double value : answer(rows)) all.push_back({{say(value), 0}});
+    for (double value : answer(rows)) {
+      all.push_back({{say(value), 0}});
+      all.back()[0].number = value;
+    }
     return all;
   }
 
@@ -102,7 +113,12 @@ class Regress final : public ExampleSolver<Row> {
   }
 
  protected:
-  std::vector<Row> read(const std::string& path) const override { return read_csv(path).rows; }
+  std::vector<Row> read(const std::string& path) const override {
+    ReadSummary summary;
+    auto table = read_numbers(path, read_options(config_), &summary);
+    note_file(summary);
+    return std::move(table.rows);
+  }
   std::vector<Row> generate(const std::string&, int64_t n, Random) const override {
     return generate_sine(n > 0 ? n : 200, 0).rows;
   }
@@ -135,9 +151,14 @@ class Regress final : public ExampleSolver<Row> {
   Tensor normal(const std::vector<Row>& rows) const {
     return (arrays_of(rows, keys_.dim(1)).features - center_) / scale_;
   }
+  ModelInputs inputs(const std::vector<Row>& rows) const {
+    return {.numbers = normal(rows), .known = {keys_, known_.targets, false}};
+  }
+  Fitted::Examples known(const std::vector<Row>& rows) const {
+    return {inputs(rows), arrays_of(rows, keys_.dim(1)).targets};
+  }
   std::vector<double> answer(const std::vector<Row>& rows) const {
-    const Tensor y =
-        (*model_)({.numbers = normal(rows), .known = {keys_, known_.targets, false}}).scores;
+    const Tensor y = (*model_)(inputs(rows)).scores;
     return {y.read().begin(), y.read().end()};
   }
 
@@ -146,28 +167,32 @@ class Regress final : public ExampleSolver<Row> {
     const auto predicted = answer(of);
     Evaluation result;
     result.seconds = watch.seconds();
-    Evaluation::One rmse{"rmse", {}};
+    NumberMetrics metrics;
     for (size_t i = 0; i < of.size(); ++i) {
-      rmse.tallies.push_back(rmse_tally(of[i].back(), predicted[i]));
+      metrics.add(of[i].back(), predicted[i]);
       std::string input;
       for (size_t j = 0; j + 1 < of[i].size(); ++j) input += say(j ? "," : "", of[i][j]);
       result.inputs.push_back(input);
       result.truths.push_back(say(of[i].back()));
       result.outputs.push_back(say(predicted[i]));
     }
-    result.metrics = {rmse};
+    result.metrics = metrics.all();
     return result;
   }
 
   Arrays known_;
   Tensor center_, scale_, keys_;
   std::unique_ptr<const Scorer> model_;
+  const Fitted* fitted_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<Solver> make_regress(const Config& config, Purpose purpose,
                                      const std::string& folder) {
+  if (takes_of(find_task(config.task), config.settings) == Takes::text) {
+    return make_text_regress(config, purpose, folder);
+  }
   return std::make_unique<Regress>(config, purpose, folder);
 }
 

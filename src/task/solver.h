@@ -2,42 +2,52 @@
 // at. Commands know tasks only through this.
 #pragma once
 
+#include <optional>
+#include <utility>
+
+#include "fovea/data/tokenizer.h"
 #include "fovea/model/table.h"
 #include "fovea/nn/parameter_file.h"
 #include "fovea/report/heat_map.h"
+#include "fovea/task/answer.h"
+#include "fovea/task/class_report.h"
 #include "fovea/task/config.h"
+#include "fovea/task/data_report.h"
 #include "fovea/train/trainer.h"
 
 namespace fovea {
 
 // What a model made of a set of examples.
 struct Evaluation {
+  // A metric with what each example counted.
   struct One {
     std::string metric;          // of find_metric()
     std::vector<Tally> tallies;  // one an example
   };
-  std::vector<One> metrics;  // the task's own first
-  std::vector<std::string> inputs, truths, outputs;
-  double seconds = 0;  // answering all of them
+  std::vector<One> metrics;                          // the task's own first
+  std::vector<std::string> inputs, truths, outputs;  // one an example, as lines of text
+  double seconds = 0;                                // answering all of them
+  std::vector<LabelledItem> items{};  // of models of labels: every label that was asked for
 
-  std::vector<Metric> values() const;
+  std::vector<Metric> values() const;  // of the whole set, one a metric
 };
 
-struct Prediction {
-  std::string text;
-  double score = 0;  // log-probability, as the task defines it
-};
-
-struct PredictOptions {
-  int64_t nbest = 1;   // answers a line, at least 1
-  uint64_t seed = 0;   // of what is drawn: line i of all that were asked draws its own numbers
-  uint64_t first = 0;  // how many lines were asked before the first of these
+// What a model makes of a text that it did not write, token by token.
+struct ScoredText {
+  std::vector<std::string> tokens;      // those that were judged, as a person reads them
+  std::vector<double> log_probability;  // of each, given all that the model may see of the rest
 };
 
 // Whether a solver is made to learn (it reads its data, and has the first weights even when it has
 // a folder: a run that was killed before its first state starts from them) or to be used.
 enum class Purpose { learn, use };
 
+// Where a token of a tokenizer stands.
+inline TextPlace place_of(const Token& token) {
+  return {token.begin, token.end, token.char_begin, token.char_end};
+}
+
+// One task with one model.
 class Solver : public Learner {
  public:
   // Leaves in the folder what, beside config and weights, a later run needs: vocabularies.
@@ -50,51 +60,114 @@ class Solver : public Learner {
     check(options.nbest >= 1, "predict: needs at least one answer a line, got ", options.nbest);
     return answers(lines, options);
   }
+  // The same, but an input that cannot be answered costs no other its answer.
+  std::vector<Answered> predict_each(const std::vector<std::string>& lines,
+                                     const PredictOptions& options = {}) const;
+  // Whether PredictOptions::written hears of an answer while it is being written.
+  virtual bool writes_as_it_goes() const { return false; }
+  // The labels of one that gives one label; else none.
+  virtual std::vector<std::string> labels() const { return {}; }
+  // In a conversation, what predict() is asked when `line` comes after `so_far`, which is changed;
+  // nothing where a line asks nothing. By itself a blank line asks nothing and any other itself.
+  virtual std::optional<std::string> heard(std::string& so_far, const std::string& line) const;
   // The line that asks predict() about an input of evaluate().
   virtual std::string question(const std::string& input) const { return input; }
+  // What it makes of each line: a text, or of what answers an input, "input<TAB>answer". Safe from
+  // many threads at once.
+  virtual std::vector<ScoredText> score(const std::vector<std::string>& lines) const;
+  // The lines of a part, as attend() takes them.
+  virtual std::vector<std::string> lines_of(const std::string& part) {
+    return evaluate(part).inputs;
+  }
   // Where it looks when it answers; maps is empty for a model without attention. Safe from many
   // threads at once.
   virtual Drawing attend(const std::string& input) const = 0;
   // A line about the data: "9,000 examples to learn from, ...".
   virtual std::string summary() = 0;
+  // The same in numbers.
+  virtual DataReport data_report() = 0;
+  // What was noticed since the last call, for people to see: how files were read and texts split.
+  std::vector<std::string> take_notes() { return std::exchange(notes_, {}); }
 
   const Parameters& parameters() const override { return parameters_; }
-  const Config& config() const { return config_; }
+  const Config& config() const { return config_; }  // as the run's folder keeps it
 
  protected:
   // To be used, it reads its parameters from the folder as the model is made.
   Solver(const Config& config, Purpose purpose, const std::string& folder);
+  // What predict() gives, once its options are checked.
   virtual std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
                                                        const PredictOptions& options) const = 0;
   // The model that the config names.
   template <class Kind>
   std::unique_ptr<const Kind> model(const ModelSizes& sizes);
 
-  Config config_;
-  Parameters parameters_;
+  // For take_notes().
+  void note(std::string sentence) const { notes_.push_back(std::move(sentence)); }
+  // Of a file that was read.
+  void note_file(const ReadSummary& summary) const {
+    files_.push_back(summary.sentence());
+    note(summary.sentence());
+  }
+  // How each was read, in a sentence.
+  const std::vector<std::string>& files() const { return files_; }
+  // How dev and test came to be, as people say it.
+  std::string split_text() const;
+  // How the tokens of the option `tokens` were chosen, where the texts decided.
+  void note_tokens(const std::string& which, std::span<const std::string> texts) const;
+  // Text that was learned from stdin cannot be had again.
+  void check_source(const std::string& source) const;
+
+  Config config_;          // of the run
+  Parameters parameters_;  // of the model, in the order in which it was made
 
  private:
+  mutable std::vector<std::string> notes_, files_;
+  bool learns_;
   std::optional<ParameterFile> file_;
 };
 
 // Data that our own code generates.
 struct Builtin {
-  std::string name, help;
-  Settings settings{};  // that suit it
+  std::string name, help;  // as in builtin:NAME, and what it holds
+  Settings settings{};     // that suit it
 };
 
+// What a task can be given instead of what it mostly is.
+struct TaskVariant {
+  Takes takes = Takes::text;              // what its models take
+  std::vector<Role> roles;                // what a record of its files has
+  Role question;                          // what of a record it is asked with
+  std::vector<std::string> data_options;  // which of data_fields() it reads
+  Settings defaults, budget;              // as Task has them
+};
+
+// A row of the table of tasks.
 struct Task {
   std::string name, title, input;  // input: the format of its files
+  std::vector<Role> roles;         // what a record of its files has
+  Role question;                   // what of a record it is asked with,
+  Role beside{};                   // and what stands behind it and a tab; without a name: nothing
   Takes takes;  // every model of the table that takes and gives this can be chosen
   Gives gives;
+  bool several_answers = false;  // it can give more than one answer to a line
   std::vector<std::string> data_options, answer_options;  // which of those fields it reads
-  std::vector<Builtin> builtin;
-  Settings defaults;  // where they differ from the options' own
-  Settings budget;    // where the user names none
+  std::vector<Builtin> builtin;       // the first is suggested where data is missing
+  Settings defaults;                  // where they differ from the options' own
+  Settings budget;                    // where the user names none
+  std::optional<TaskVariant> also{};  // where the model or the columns say so
   // With a folder, vocabularies come from there; without, they are learned from the data.
   std::unique_ptr<Solver> (*make)(const Config&, Purpose, const std::string& folder);
 };
+// All of them, in the order that help lists them.
 const std::vector<Task>& tasks();
+// What a run takes, given what was said: the model's name tells, or that columns name a text.
+Takes takes_of(const Task& task, const Settings& said);
+// What was said, and what the data's file says where nothing else does: where it holds a text and
+// no numbers but the target, the model is one that takes a text.
+Settings with_inferred(const Task& task, Settings said);
+// With what goes with that: roles, question, options, defaults.
+TaskVariant variant_of(const Task& task, Takes takes);
 // An unknown one is an Error that suggests the nearest.
 const Task& find_task(std::string_view name);
 
@@ -104,16 +177,20 @@ const Builtin& find_builtin(const Task& task, std::string_view name);
 // A model's folder: config.json, weights, vocabularies.
 void save_config(const std::string& folder, const Config& config);
 Config load_config(const std::string& folder);
-// Throws when one of the settings says nothing about how such a model answers.
+// Throws when one of the settings says nothing about how such a model answers or reads files.
 void check_answer_options(const Config& config, const Settings& settings);
-// With other settings for its answers; others are refused.
+// A solver that learns, and its folder with all but the weights; with "" none is made. `goes_on`:
+// the folder is there, and its vocabularies are used.
+std::unique_ptr<Solver> begin_run(const Config& config, const std::string& folder, bool goes_on);
+// With other settings for its answers and for how it reads files; others are refused.
 std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings = {});
 
 template <class Kind>
 std::unique_ptr<const Kind> Solver::model(const ModelSizes& sizes) {
   const Task& task = find_task(config_.task);
-  auto made = make_model<Kind>(find_model(config_.model, task.takes, task.gives),
-                               Scope(parameters_), sizes, config_.settings);
+  auto made =
+      make_model<Kind>(find_model(config_.model, takes_of(task, config_.settings), task.gives),
+                       Scope(parameters_), sizes, config_.settings);
   if (file_) file_->finish();
   return made;
 }

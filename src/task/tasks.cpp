@@ -1,8 +1,11 @@
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fovea/base/file.h"
+#include "fovea/data/algorithms.h"
+#include "fovea/data/tokenizer_style.h"
 #include "fovea/task/make.h"
 #include "fovea/task/solver.h"
 #include "fovea/train/checkpoint.h"
@@ -15,21 +18,101 @@ std::vector<Metric> Evaluation::values() const {
     Tally sum;
     for (const Tally& tally : one.tallies) add_to(sum, tally);
     values.push_back(find_metric(one.metric).measure(sum));
+    values.back().name = one.metric;
   }
   return values;
 }
 
+std::optional<std::string> Solver::heard(std::string&, const std::string& line) const {
+  if (line.find_first_not_of(" \t\r") == std::string::npos) return std::nullopt;
+  return line;
+}
+
 Solver::Solver(const Config& config, Purpose purpose, const std::string& folder)
-    : config_(config), parameters_(static_cast<uint64_t>(config.seed)) {
+    : config_(config),
+      parameters_(static_cast<uint64_t>(config.seed)),
+      learns_(purpose == Purpose::learn) {
   if (purpose == Purpose::learn) return;
   file_.emplace(folder + "/model.safetensors");
   parameters_ = Parameters(static_cast<uint64_t>(config.seed), Dtype::f32, file_->source());
 }
 
+std::string Solver::split_text() const {
+  const auto part = [](const std::string& name, const std::string& file, double share) {
+    return file.empty() ? say(name, " is ", std::lround(1000 * share) / 10.0, " % of the data")
+                        : say(name, " is ", file);
+  };
+  return part("dev", config_.dev, config_.dev_part) + ", " +
+         part("test", config_.test, config_.test_part) +
+         (config_.dev.empty() || config_.test.empty() ? ", the same whatever the seed" : "");
+}
+
+void Solver::note_tokens(const std::string& which, std::span<const std::string> texts) const {
+  if (config_.data.starts_with("builtin:")) return;
+  note(say(which, ": ", detect_tokens(texts).reason()));
+}
+
+void Solver::check_source(const std::string& source) const {
+  check(!source.empty(), config_.task,
+        ": needs data: a file, or builtin:", find_task(config_.task).builtin[0].name);
+  check(source != "-" || learns_,
+        "the data that this model learned from came by stdin and is not "
+        "there any more; name a file to measure on");
+}
+
+std::vector<Answered> Solver::predict_each(const std::vector<std::string>& lines,
+                                           const PredictOptions& options) const {
+  std::vector<Answered> all(lines.size());
+  try {
+    auto predictions = predict(lines, options);
+    for (size_t i = 0; i < lines.size(); ++i) all[i].predictions = std::move(predictions[i]);
+    return all;
+  } catch (const Error& error) {
+    if (lines.size() == 1) all[0].error = error.what();
+    if (lines.size() <= 1) return all;
+  }
+  for (size_t i = 0; i < lines.size(); ++i) {
+    PredictOptions one = options;
+    one.first += i;
+    all[i] = std::move(predict_each({lines[i]}, one)[0]);
+  }
+  return all;
+}
+
+namespace {
+
+// Step by step: g++ 12 takes a temporary of it for one that is not set.
+TaskVariant regress_from_text(std::vector<std::string> files) {
+  TaskVariant variant;
+  variant.takes = Takes::text;
+  variant.roles = {{"target", Role::Kind::number}, {"text"}};
+  variant.question.name = "text";
+  for (const char* name : {"tokens", "lowercase", "min_count", "vocabulary", "longest"}) {
+    files.emplace_back(name);
+  }
+  variant.data_options = std::move(files);
+  variant.defaults = {{"tokens", "auto"}, {"dropout", "0.3"}, {"width", "128"}};
+  variant.budget = {{"time", "60s"}};
+  return variant;
+}
+
+std::vector<Builtin> algorithm_data() {
+  std::vector<Builtin> list;
+  for (const Algorithm& one : algorithms()) list.push_back({one.name, one.help});
+  for (Builtin& one : list) {
+    if (one.name == "recall") one.settings = {{"bits", "6"}};
+    if (one.name.starts_with("ram-")) one.settings = {{"symbols", "24"}};
+  }
+  return list;
+}
+
+}  // namespace
+
 const std::vector<Task>& tasks() {
   // What all tasks read from files, and what those read that have tokens.
-  static const std::vector<std::string> files{"data",     "dev",       "test",
-                                              "dev_part", "test_part", "examples"};
+  static const std::vector<std::string> files{"data",      "dev",      "test",    "dev_part",
+                                              "test_part", "examples", "columns", "format",
+                                              "header",    "encoding", "skip_bad"};
   const auto with = [](std::vector<std::string> names) {
     names.insert(names.begin(), files.begin(), files.end());
     return names;
@@ -37,9 +120,12 @@ const std::vector<Task>& tasks() {
   static const std::vector<Task> all{
       {.name = "translate",
        .title = "From one sequence to another: n tokens to m",
-       .input = "lines of source<TAB>target, or two parallel files",
+       .input = "source and target: TSV, CSV, JSON lines, or two parallel files",
+       .roles = {{"source"}, {"target"}},
+       .question = {"source"},
        .takes = Takes::text,
        .gives = Gives::tokens,
+       .several_answers = true,
        .data_options = with(
            {"tokens", "target_tokens", "lowercase", "min_count", "vocabulary", "longest", "bleu"}),
        .answer_options = {"beam", "length_penalty"},
@@ -49,37 +135,74 @@ const std::vector<Task>& tasks() {
                    {"reverse",
                     "letters and words, backwards",
                     {{"embed", "64"}, {"width", "128"}}}},
-       .defaults = {{"tokens", "words"}, {"rate", "0.001"}},
+       .defaults = {{"tokens", "auto"}, {"rate", "0.001"}},
        .budget = {{"time", "60s"}},
        .make = make_translate},
       {.name = "label",
        .title = "A label for every token",
-       .input = "CoNLL columns or CoNLL-U",
+       .input = "words and tags: CoNLL columns, CoNLL-U, JSON lines",
+       .roles = {{"words", Role::Kind::list}, {"tags", Role::Kind::list}},
+       .question = {"text"},
        .takes = Takes::text,
        .gives = Gives::labels,
-       .data_options = with({"lowercase", "min_count", "vocabulary", "longest", "column"}),
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
        .answer_options = {},
        .builtin = {{"tags", "sentences of a small grammar with parts of speech"}},
-       .defaults = {{"dropout", "0.3"}, {"batch", "32"}},
+       .defaults = {{"tokens", "auto"}, {"dropout", "0.3"}, {"batch", "32"}},
        .budget = {{"time", "60s"}},
        .make = make_label},
       {.name = "classify",
        .title = "One label for a text",
-       .input = "lines of label<TAB>text, or CSV",
+       .input = "label and text: CSV, TSV, JSON lines",
+       .roles = {{"label", Role::Kind::label}, {"text"}},
+       .question = {"text"},
        .takes = Takes::text,
        .gives = Gives::label,
-       .data_options =
-           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "column"}),
+       .several_answers = true,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
        .answer_options = {},
        .builtin = {{"sentiment", "opinions, with negation"}},
-       .defaults = {{"tokens", "words"}, {"dropout", "0.3"}, {"width", "128"}},
+       .defaults = {{"tokens", "auto"}, {"dropout", "0.3"}, {"width", "128"}},
        .budget = {{"time", "60s"}},
        .make = make_classify},
+      {.name = "pair",
+       .title = "One label for two texts; ranks them where several stand with one",
+       .input = "label, a and b: CSV, TSV, JSON lines",
+       .roles = {{"label", Role::Kind::label}, {"a"}, {"b"}},
+       .question = {"a"},
+       .beside = {"b"},
+       .takes = Takes::pair,
+       .gives = Gives::label,
+       .several_answers = true,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
+       .answer_options = {},
+       .builtin = {{"answers", "questions, and texts that may answer them"}},
+       .defaults = {{"tokens", "auto"}, {"dropout", "0.2"}, {"width", "64"}, {"batch", "32"}},
+       .budget = {{"time", "60s"}},
+       .make = make_pair},
+      {.name = "aspect",
+       .title = "One label for a phrase in its sentence",
+       .input = "label, text and phrase: CSV, TSV, JSON lines, three lines with $T$, or XML",
+       .roles = {{"label", Role::Kind::label}, {"text"}, {"phrase"}},
+       .question = {"text"},
+       .beside = {"phrase"},
+       .takes = Takes::phrase,
+       .gives = Gives::label,
+       .several_answers = true,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
+       .answer_options = {},
+       .builtin = {{"aspects", "two things and what is said of each"}},
+       .defaults = {{"tokens", "auto"}, {"dropout", "0.3"}, {"width", "64"}, {"batch", "32"}},
+       .budget = {{"time", "60s"}},
+       .make = make_aspect},
       {.name = "lm",
        .title = "What comes next: a language model",
        .input = "a text file",
+       .roles = {{"text"}},
+       .question = {"text"},
        .takes = Takes::text,
        .gives = Gives::next,
+       .several_answers = true,
        .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "context"}),
        .answer_options = {"length", "temperature", "top_k", "top_p"},
        .builtin = {{"dates", "dates as people write them, one a line"}},
@@ -100,12 +223,15 @@ const std::vector<Task>& tasks() {
       {.name = "mlm",
        .title = "Words hidden in a text: a masked language model",
        .input = "a text file, a sentence a line",
+       .roles = {{"text"}},
+       .question = {"text"},
        .takes = Takes::text,
        .gives = Gives::hidden,
+       .several_answers = true,
        .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
        .answer_options = {},
        .builtin = {{"tags", "sentences of a small grammar"}, {"sentiment", "opinions"}},
-       .defaults = {{"tokens", "words"},
+       .defaults = {{"tokens", "auto"},
                     {"batch", "64"},
                     {"layers", "2"},
                     {"width", "128"},
@@ -118,8 +244,10 @@ const std::vector<Task>& tasks() {
        .budget = {{"time", "60s"}},
        .make = make_mlm},
       {.name = "regress",
-       .title = "A number from numbers",
-       .input = "CSV of numbers, the target last",
+       .title = "A number from numbers, or from a text",
+       .input = "a table of numbers, the target last or called so",
+       .roles = {{"target", Role::Kind::number}, {"numbers", Role::Kind::numbers}},
+       .question = {"numbers", Role::Kind::numbers},
        .takes = Takes::numbers,
        .gives = Gives::number,
        .data_options = files,
@@ -128,7 +256,77 @@ const std::vector<Task>& tasks() {
        .defaults =
            {{"rate", "0.03"}, {"clip", "0"}, {"validate_every", "50"}, {"test_part", "0.25"}},
        .budget = {{"steps", "300"}},
+       .also = regress_from_text(with({})),
        .make = make_regress},
+      {.name = "qa",
+       .title = "A story and questions about it",
+       .input = "bAbI's files or folder, stories with question<TAB>answer, or JSON lines",
+       .roles = {},
+       .question = {"text"},
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .several_answers = true,
+       .data_options = with({"tasks", "min_count", "hashed", "longest"}),
+       .answer_options = {},
+       .builtin = {{"stories", "people, places and things, with one to three supporting facts"}},
+       .defaults = {{"optimizer", "sgd"},
+                    {"momentum", "0"},
+                    {"rate", "0.01"},
+                    {"clip", "40"},
+                    {"batch", "32"}},
+       .budget = {{"time", "60s"}},
+       .make = make_qa},
+      {.name = "algorithm",
+       .title = "What a simple program does, learned on short inputs and measured by length",
+       .input = "builtin:NAME; a file of problems to measure on",
+       .roles = {},
+       .question = {"text"},
+       .takes = Takes::steps,
+       .gives = Gives::steps,
+       .data_options = {"data", "examples", "lengths", "test_lengths", "bits", "symbols", "repeats",
+                        "curriculum"},
+       .answer_options = {},
+       .builtin = algorithm_data(),
+       .defaults = {{"model", "ntm"},
+                    {"optimizer", "rmsprop"},
+                    {"centred", "true"},
+                    {"eps", "0.01"},
+                    {"rate", "0.0001"},
+                    {"clip", "10"},
+                    {"batch", "1"},
+                    {"validate_every", "1000"},
+                    {"validate_examples", "100"}},
+       .budget = {{"time", "60s"}},
+       .make = make_algorithm},
+      {.name = "graph",
+       .title = "Labels of a graph's nodes, or of whole graphs",
+       .input = "a folder of features.txt, labels.txt and edges.txt; nodes.csv,edges.csv; or JSON "
+                "lines",
+       .roles = {},
+       .question = {"node"},
+       .takes = Takes::graph,
+       .gives = Gives::label,
+       .several_answers = true,
+       .data_options = {"data", "dev", "test", "dev_part", "test_part", "examples", "directed"},
+       .answer_options = {},
+       .builtin = {{"communities", "a graph of groups with words of their own"},
+                   {"lookup",
+                    "who asks must look at the one with its key: gat cannot, gatv2 can",
+                    {{"directed", "true"},
+                     {"layers", "1"},
+                     {"heads", "1"},
+                     {"width", "128"},
+                     {"output", "linear"},
+                     {"dropout", "0"},
+                     {"attention_dropout", "0"},
+                     {"weight_decay", "0"},
+                     {"rate", "0.003"},
+                     {"early_stop", "0"},
+                     {"epochs", "30"}}}},
+       .defaults =
+           {{"rate", "0.005"}, {"weight_decay", "0.0005"}, {"clip", "0"}, {"early_stop", "100"}},
+       .budget = {{"epochs", "1000"}},
+       .make = make_graph},
   };
   return all;
 }
@@ -168,24 +366,28 @@ void save_config(const std::string& folder, const Config& config) {
 Config load_config(const std::string& folder) {
   const std::string path = config_path(folder);
   std::ifstream file(path);
-  check(file.good(), folder, ": is not the folder of a trained model: it has no config.json");
+  check<ErrorKind::input>(file.good(), folder,
+                          ": is not the folder of a trained model: it has no config.json");
   const auto json = nlohmann::json::parse(file, nullptr, false);
   const bool is_object = json.is_object() && json.contains("format") && json["format"].is_string();
-  check(!is_object || json["format"] != "fovea 1", path,
-        ": is of a model that an earlier version made, which this one cannot read; train it again");
-  check(is_object && json["format"] == "fovea 2" && json.contains("task") &&
-            json.contains("options") && json["task"].is_string(),
-        path, ": is not the configuration of a Fovea model");
+  check<ErrorKind::input>(
+      !is_object || json["format"] != "fovea 1", path,
+      ": is of a model that an earlier version made, which this one cannot read; train it again");
+  check<ErrorKind::input>(is_object && json["format"] == "fovea 2" && json.contains("task") &&
+                              json.contains("options") && json["task"].is_string(),
+                          path, ": is not the configuration of a Fovea model");
   try {
     return config_from_json(json["task"].get<std::string>(), json["options"]);
   } catch (const Error& error) {
-    fail(path, ": ", error.what());
+    fail<ErrorKind::input>(path, ": ", error.what());
   }
 }
 
 void check_answer_options(const Config& config, const Settings& settings) {
   const Task& task = find_task(config.task);
   for (const auto& [name, text] : settings) {
+    const auto& reading = reading_options();
+    if (std::ranges::find(reading, name) != reading.end()) continue;
     std::string names;
     for (const std::string& one : task.answer_options) names += (names.empty() ? "" : ", ") + one;
     check(std::ranges::find(task.answer_options, name) != task.answer_options.end(), "option '",
@@ -193,6 +395,20 @@ void check_answer_options(const Config& config, const Settings& settings) {
           names.empty() ? "" : "; these do: ", names);
   }
   changed(config, settings);
+}
+
+std::vector<ScoredText> Solver::score(const std::vector<std::string>&) const {
+  fail("score: ", config_.task,
+       " gives no probabilities to texts; lm, mlm, translate and classify do");
+}
+
+std::unique_ptr<Solver> begin_run(const Config& config, const std::string& folder, bool goes_on) {
+  auto solver = find_task(config.task).make(config, Purpose::learn, goes_on ? folder : "");
+  if (folder.empty() || goes_on) return solver;
+  std::filesystem::create_directories(folder);
+  solver->save_vocabulary(folder);
+  save_config(folder, config);  // last: a folder with a config is whole
+  return solver;
 }
 
 std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings) {

@@ -3,10 +3,12 @@
 #include <numeric>
 
 #include "fovea/attention/recorder.h"
+#include "fovea/data/asked_tokens.h"
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/tokenizer.h"
 #include "fovea/model/seq2seq/beam_search.h"
+#include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
@@ -31,6 +33,7 @@ class Translate final : public ExampleSolver<Numbered> {
       source_ = Tokenizer::load(folder, "source");
       target_ = Tokenizer::load(folder, "target");
     }
+    asked_ = AskedTokens(*source_, config.tokens == "auto");
     if (purpose == Purpose::learn) parts();
     model_ = model<Translator>({.vocabulary = source_->size(),
                                 .target_vocabulary = target_->size(),
@@ -59,33 +62,72 @@ class Translate final : public ExampleSolver<Numbered> {
   std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
                                                const PredictOptions& options) const override {
     std::vector<Numbered> numbered;
-    for (const std::string& line : lines)
-      numbered.push_back(number({.source = line, .target = ""}));
-    return answer(numbered, std::max(config_.beam, options.nbest), options.nbest);
+    for (const std::string& line : lines) numbered.push_back(ask(Pair{line, "", {}}));
+    return answer(numbered, std::max(config_.beam, options.nbest), options.nbest, options.details);
   }
 
+  // Each token of the given target, after those before it.
+  std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
+    std::vector<ScoredText> all;
+    for (const std::string& line : lines) {
+      const Pair pair = pair_of(line);
+      check(!pair.target.empty(), "score: needs a source, a tab and its translation, got '", line,
+            "'");
+      const Numbered example = ask(pair);
+      const Taught taught = teach({example});
+      ScoredText scored;
+      for (int32_t id : example.target_ids) scored.tokens.push_back(target_->piece(id));
+      scored.tokens.push_back("(end)");
+      const Tensor loss = cross_entropy_each(taught.out.scores, taught.wanted);
+      for (float x : loss.read()) scored.log_probability.push_back(-x);
+      all.push_back(std::move(scored));
+    }
+    return all;
+  }
+
+  // With the translations that they have: what is looked at then is the truth, not an answer.
+  std::vector<std::string> lines_of(const std::string& part) override {
+    std::vector<std::string> lines;
+    for (const Numbered& e : examples(part)) lines.push_back(e.source + "\t" + e.target);
+    return lines;
+  }
+
+  // Of a source, or of a source, a tab and the translation that is given.
   Drawing attend(const std::string& input) const override {
-    Numbered example = number({.source = input, .target = ""});
+    Numbered example = ask(pair_of(input));
     check(!example.source_ids.empty(), "attend: the input has no tokens");
-    example.target = answer({example}, config_.beam, 1)[0].at(0).text;
-    example.target_ids = target_->encode(example.target);
-    Recorder recorder;
+    if (example.target.empty()) {
+      example.target = answer({example}, config_.beam, 1)[0].at(0).text;
+      example.target_ids = target_->encode(example.target);
+    }
+    Recorder recorder(capture_of(std::max(example.source_ids.size(), example.target_ids.size())));
     teach({example});
     return {example.target, maps_of(recorder, 0, [&](const std::string& name) {
-              const auto source = source_->pieces(example.source);
+              const PlacedTokens source = placed_tokens(asked_.of(example.source), example.source);
               std::vector<std::string> target = target_->pieces(example.target);
-              if (name.starts_with("encoder")) return MapLabels{source, source};
+              if (name.starts_with("encoder")) return within(source);
               // Self-attention of a decoder stands on the tokens it has read, the first being none.
               std::vector<std::string> read = target;
               read.insert(read.begin(), "(begin)");
               target.push_back("(end)");
-              return name.ends_with("self") ? MapLabels{target, read} : MapLabels{target, source};
+              return name.ends_with("self") ? MapLabels{target, read} : onto(target, source);
             })};
   }
 
  protected:
   std::vector<Numbered> read(const std::string& path) const override {
-    return number(read_pairs(path));
+    ReadSummary summary;
+    auto pairs = read_pairs(path, read_options(config_), &summary);
+    note_file(summary);
+    return number(std::move(pairs));
+  }
+  std::vector<Numbered> read_other(const std::string& path) const override {
+    std::vector<Numbered> all = read(path);
+    std::vector<std::string> sources;
+    for (const Numbered& e : all) sources.push_back(e.source);
+    const Tokenizer& tokens = asked_.of_all(sources);
+    for (Numbered& e : all) e.source_ids = tokens.encode(e.source);
+    return all;
   }
   std::vector<Numbered> generate(const std::string& name, int64_t n, Random random) const override {
     return number(name == "dates" ? generate_dates(n > 0 ? n : 12'000, random)
@@ -95,12 +137,25 @@ class Translate final : public ExampleSolver<Numbered> {
     return {static_cast<int64_t>(e.source_ids.size()),
             static_cast<int64_t>(e.target_ids.size()) + 1};
   }
+  double unknown_part(const std::vector<Numbered>& of) const override {
+    std::vector<const std::vector<int32_t>*> lists;
+    for (const Numbered& e : of) lists.push_back(&e.source_ids);
+    return unknown_part_of(lists);
+  }
 
  private:
   struct Taught {
     Decoder::Taught out;
     Tensor wanted;  // int32 [rows]
   };
+
+  static Pair pair_of(const std::string& line) {
+    const size_t tab = line.find('\t');
+    Pair pair;
+    pair.source = line.substr(0, tab);
+    if (tab != std::string::npos) pair.target = line.substr(tab + 1);
+    return pair;
+  }
 
   std::string target_kind() const {
     return config_.target_tokens.empty() ? config_.tokens : config_.target_tokens;
@@ -120,6 +175,8 @@ class Translate final : public ExampleSolver<Numbered> {
     source_ = Tokenizer::learn(options, sources);
     options.kind = target_kind();
     target_ = shared ? source_ : Tokenizer::learn(options, targets);
+    if (config_.tokens == "auto") note_tokens("source tokens", sources);
+    if (options.kind == "auto" && !shared) note_tokens("target tokens", targets);
     change_examples([this](Numbered& e) { fill(e); });
   }
 
@@ -145,6 +202,12 @@ class Translate final : public ExampleSolver<Numbered> {
     if (!source_) return;
     e.source_ids = source_->encode(e.source);
     e.target_ids = target_->encode(e.target);
+  }
+  Numbered ask(Pair pair) const {
+    Numbered e{std::move(pair), {}, {}};
+    e.source_ids = asked_.of(e.source).encode(e.source);
+    e.target_ids = target_->encode(e.target);
+    return e;
   }
   Numbered number(Pair pair) const {
     Numbered e{std::move(pair), {}, {}};
@@ -179,8 +242,23 @@ class Translate final : public ExampleSolver<Numbered> {
             Tensor::of({static_cast<int64_t>(wanted.size())}, wanted)};
   }
 
+  // What each token of an answer cost, the end included, as the model reads its own answer.
+  std::vector<AnswerToken> tokens_of(const Numbered& asked, const std::vector<int32_t>& ids) const {
+    Numbered example = asked;
+    example.target_ids = ids;
+    const Taught taught = teach({example});
+    const Tensor likely = log_softmax(taught.out.scores);
+    std::vector<AnswerToken> tokens;
+    for (size_t t = 0; t <= ids.size(); ++t) {
+      const int32_t id = t < ids.size() ? ids[t] : Tokenizer::end;
+      const auto row = static_cast<int64_t>(t) * likely.dim(1);
+      tokens.push_back({.text = target_->piece(id), .log_probability = likely.read()[row + id]});
+    }
+    return tokens;
+  }
+
   std::vector<std::vector<Prediction>> answer(const std::vector<Numbered>& of, int64_t beam,
-                                              int64_t nbest) const {
+                                              int64_t nbest, bool details = false) const {
     std::vector<std::vector<Prediction>> all(of.size());
     for (const auto& group : groups(of, std::max<int64_t>(1, 128 / beam))) {
       std::vector<Numbered> chosen;
@@ -192,8 +270,9 @@ class Translate final : public ExampleSolver<Numbered> {
                                         .begin = Tokenizer::begin,
                                         .end = Tokenizer::end});
       for (size_t i = 0; i < group.size(); ++i) {
-        for (const Answer& a : answers[i]) {
+        for (const Hypothesis& a : answers[i]) {
           all[group[i]].push_back({target_->decode(a.ids), a.score});
+          if (details) all[group[i]].back().tokens = tokens_of(chosen[i], a.ids);
         }
       }
     }
@@ -268,6 +347,7 @@ class Translate final : public ExampleSolver<Numbered> {
   }
 
   std::optional<Tokenizer> source_, target_;
+  AskedTokens asked_;
   std::unique_ptr<const Translator> model_;
 };
 

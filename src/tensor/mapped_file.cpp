@@ -18,12 +18,12 @@ MappedFile::MappedFile(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about;
   if (!file.is_open() || fstat(file.get(), &about) != 0) {
-    fail("cannot open '", path, "': ", std::strerror(errno));
+    fail<ErrorKind::io>("cannot open '", path, "': ", std::strerror(errno));
   }
-  check(S_ISREG(about.st_mode), "cannot open '", path, "': it is not a file");
+  check<ErrorKind::io>(S_ISREG(about.st_mode), "cannot open '", path, "': it is not a file");
   if (about.st_size == 0) return;  // mmap takes no empty range
   void* memory = mmap(nullptr, about.st_size, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (memory == MAP_FAILED) fail("cannot map '", path, "': ", std::strerror(errno));
+  if (memory == MAP_FAILED) fail<ErrorKind::io>("cannot map '", path, "': ", std::strerror(errno));
   bytes_ = {static_cast<const std::byte*>(memory), static_cast<size_t>(about.st_size)};
 }
 

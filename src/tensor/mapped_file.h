@@ -8,6 +8,7 @@
 
 namespace fovea {
 
+// One open file.
 class MappedFile {
  public:
   MappedFile() = default;  // no file, no bytes

@@ -1,5 +1,7 @@
 #include "fovea/tensor/pool.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -8,6 +10,22 @@
 #include <vector>
 
 #include "fovea/base/error.h"
+
+// Under AddressSanitizer a block that waits for reuse may not be read, nor what lies behind the
+// bytes that were asked for.
+#if defined(__SANITIZE_ADDRESS__)
+#define FOVEA_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FOVEA_POISONS 1
+#endif
+#endif
+#ifdef FOVEA_POISONS
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(data, bytes)
+#define ASAN_UNPOISON_MEMORY_REGION(data, bytes)
+#endif
 
 namespace fovea::pool {
 namespace {
@@ -42,24 +60,29 @@ class Pool {
       if (free_[i].empty()) continue;
       const Block block = free_[i].back();
       free_[i].pop_back();
-      stats_.held_bytes -= block.bytes;
+      stats_.held_bytes -= static_cast<int64_t>(block.bytes);
       // A larger block is remembered under the smaller class from now on, with its true size.
-      return hand_out(block);
+      return hand_out(block, bytes);
     }
     void* data = std::aligned_alloc(alignment, c.bytes + alignment);
     if (!data) fail("memory: the system has no ", c.bytes, " bytes to give");
     ++stats_.system_allocations;
-    return hand_out({data, c.bytes});
+    return hand_out({data, c.bytes}, bytes);
   }
 
   void release(void* data) {
     std::lock_guard lock(mutex_);
     const Block block{static_cast<char*>(data) - alignment,
                       *reinterpret_cast<size_t*>(static_cast<char*>(data) - alignment)};
-    stats_.live_bytes -= block.bytes;
-    stats_.held_bytes += block.bytes;
+    stats_.live_bytes -= static_cast<int64_t>(block.bytes);
+    stats_.held_bytes += static_cast<int64_t>(block.bytes);
+    ASAN_POISON_MEMORY_REGION(data, block.bytes);
     free_[class_of(block.bytes).index].push_back(block);
   }
+
+  // Round a fork(), so that the child does not find the lock held by a thread it does not have.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
   Stats stats() {
     std::lock_guard lock(mutex_);
@@ -69,7 +92,10 @@ class Pool {
   void trim() {
     std::lock_guard lock(mutex_);
     for (auto& blocks : free_) {
-      for (const Block& block : blocks) std::free(block.data);
+      for (const Block& block : blocks) {
+        ASAN_UNPOISON_MEMORY_REGION(block.data, block.bytes + alignment);
+        std::free(block.data);
+      }
       blocks.clear();
     }
     stats_.held_bytes = 0;
@@ -82,11 +108,14 @@ class Pool {
     size_t bytes;
   };
 
-  void* hand_out(const Block& block) {
-    stats_.live_bytes += block.bytes;
+  void* hand_out(const Block& block, [[maybe_unused]] size_t bytes) {
+    stats_.live_bytes += static_cast<int64_t>(block.bytes);
     stats_.peak_live_bytes = std::max(stats_.peak_live_bytes, stats_.live_bytes);
     *static_cast<size_t*>(block.data) = block.bytes;
-    return static_cast<char*>(block.data) + alignment;
+    void* data = static_cast<char*>(block.data) + alignment;
+    ASAN_POISON_MEMORY_REGION(data, block.bytes);
+    ASAN_UNPOISON_MEMORY_REGION(data, bytes);
+    return data;
   }
 
   std::mutex mutex_;
@@ -94,17 +123,23 @@ class Pool {
   Stats stats_{};
 };
 
-// Never destroyed: arrays that outlive main's statics may still come back.
-Pool& the_pool() {
-  static Pool& it = *new Pool;
-  return it;
-}
+// Never constructed nor destroyed while the program runs: static objects of the host may use arrays
+// before and after main.
+union Static {
+  Pool pool;
+  constexpr Static() : pool() {}
+  ~Static() {}
+};
+constinit Static the;
+
+[[maybe_unused]] const int at_fork =
+    pthread_atfork([] { the.pool.lock(); }, [] { the.pool.unlock(); }, [] { the.pool.unlock(); });
 
 }  // namespace
 
-void* take(size_t bytes) { return the_pool().take(bytes); }
-void release(void* block) { the_pool().release(block); }
-Stats stats() { return the_pool().stats(); }
-void trim() { the_pool().trim(); }
+void* take(size_t bytes) { return the.pool.take(bytes); }
+void release(void* block) { the.pool.release(block); }
+Stats stats() { return the.pool.stats(); }
+void trim() { the.pool.trim(); }
 
 }  // namespace fovea::pool

@@ -70,15 +70,17 @@ Safetensors Safetensors::open(const std::string& path) {
 }
 
 Safetensors Safetensors::parse(Bytes bytes, const std::string& where) {
-  check(bytes.size() >= length_bytes, where, ": a safetensors file has at least ", length_bytes,
-        " bytes, this one has ", bytes.size());
+  check<ErrorKind::input>(bytes.size() >= length_bytes, where, ": a safetensors file has at least ",
+                          length_bytes, " bytes, this one has ", bytes.size());
   uint64_t length;
   std::memcpy(&length, bytes.data(), sizeof length);
   const Bytes rest = bytes.subspan(length_bytes);
-  check(length <= safetensors::max_header_bytes, where, ": claims a header of ", length,
-        " bytes, more than the ", safetensors::max_header_bytes, " a safetensors file may have");
-  check(length <= rest.size(), where, ": claims a header of ", length, " bytes, but only ",
-        rest.size(), " follow: the file is truncated or damaged");
+  check<ErrorKind::input>(length <= safetensors::max_header_bytes, where, ": claims a header of ",
+                          length, " bytes, more than the ", safetensors::max_header_bytes,
+                          " a safetensors file may have");
+  check<ErrorKind::input>(length <= rest.size(), where, ": claims a header of ", length,
+                          " bytes, but only ", rest.size(),
+                          " follow: the file is truncated or damaged");
 
   Safetensors result;
   result.where_ = where;
@@ -106,7 +108,7 @@ const Safetensors::Entry* Safetensors::find(std::string_view name) const {
 
 Tensor Safetensors::load(std::string_view name) const {
   const Entry* entry = find(name);
-  if (!entry) fail(where_, ": has no tensor ", in_quotes(name));
+  if (!entry) fail<ErrorKind::input>(where_, ": has no tensor ", in_quotes(name));
   return load(*entry);
 }
 
@@ -118,7 +120,7 @@ void Safetensors::forget(std::string_view name) const {
 
 Tensor Safetensors::load(const Entry& entry) const {
   const auto refuse = [&](const auto&... why) {
-    fail(where_, ": tensor ", in_quotes(entry.name), " ", why...);
+    fail<ErrorKind::input>(where_, ": tensor ", in_quotes(entry.name), " ", why...);
   };
   if (entry.shape.size() > Shape::max_rank) {
     refuse("has ", entry.shape.size(), " axes, more than the ", Shape::max_rank,
@@ -150,14 +152,15 @@ Tensor Safetensors::load(const Entry& entry) const {
   if (dtype == "BOOL") {
     return converted<uint8_t, int32_t>(shape, bytes, [](uint8_t x) { return x != 0; });
   }
-  fail(where_, ": tensor ", in_quotes(entry.name), " has dtype ", dtype,
-       ", which cannot be loaded; floats of 16 bits or more, integers and BOOL can");
+  fail<ErrorKind::input>(
+      where_, ": tensor ", in_quotes(entry.name), " has dtype ", dtype,
+      ", which cannot be loaded; floats of 16 bits or more, integers and BOOL can");
 }
 
 void save_safetensors(const std::string& path, std::span<const NamedTensor> tensors,
                       const Safetensors::Metadata& metadata) {
   const std::string who = say("cannot write '", path, "'");
-  const auto refuse = [&](const auto&... why) { fail(who, ": ", why...); };
+  const auto refuse = [&](const auto&... why) { fail<ErrorKind::input>(who, ": ", why...); };
   std::vector<const NamedTensor*> order;
   for (const NamedTensor& named : tensors) {
     if (named.tensor.empty()) refuse("tensor ", in_quotes(named.name), " has no value");

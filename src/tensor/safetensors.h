@@ -16,15 +16,18 @@
 
 namespace fovea {
 
+// An array of a file.
 struct NamedTensor {
-  std::string name;
-  Tensor tensor;
+  std::string name;  // unique in its file
+  Tensor tensor;     // its value
 };
 
+// A file that is open for reading.
 class Safetensors {
  public:
+  // One array, as the header describes it.
   struct Entry {
-    std::string name;
+    std::string name;            // unique in its file
     std::string dtype;           // the file's word for it: "F32", "BF16", ...
     std::vector<int64_t> shape;  // may have more axes than a Tensor can
     int64_t begin, end;          // its bytes, counted from the first byte after the header
@@ -34,16 +37,19 @@ class Safetensors {
   // file that is read and saved again should keep its bytes.
   using Metadata = std::vector<std::pair<std::string, std::string>>;
 
+  // Maps the file; an Error says what is wrong with it.
   static Safetensors open(const std::string& path);
   // Borrows the bytes; `where` stands for them in errors.
   static Safetensors parse(std::span<const std::byte> bytes, const std::string& where);
 
   // In the order of their bytes.
   std::span<const Entry> entries() const { return entries_; }
+  // All texts, in the file's order.
   const Metadata& metadata() const { return metadata_; }
   // Null when the file has no such text.
   const std::string* metadata(std::string_view name) const;
 
+  // Whether the file has an array of this name.
   bool has(std::string_view name) const { return find(name) != nullptr; }
   // F32, F64 and I32 as they are; F16 and BF16 as float32; BOOL and the other integers as int32 if
   // every value fits. An Error for all else.

@@ -40,7 +40,7 @@ class Reader {
     if (place_ == Place::document) return go(Place::tensors);
     if (place_ != Place::tensors) return unexpected("an object");
     if (name_ == "__metadata__") {
-      check(!metadata_seen_, where_, ": the header has \"__metadata__\" twice");
+      check<ErrorKind::input>(!metadata_seen_, where_, ": the header has \"__metadata__\" twice");
       metadata_seen_ = true;
       return go(Place::metadata);
     }
@@ -120,7 +120,7 @@ class Reader {
     const size_t begin = what.find("syntax error");
     const auto why = begin == what.npos ? "a number is too large"
                                         : what.substr(begin, what.find(';', begin) - begin);
-    fail(where_, ": the header is not valid JSON at its byte ", place, ": ", why);
+    fail<ErrorKind::input>(where_, ": the header is not valid JSON at its byte ", place, ": ", why);
   }
 
  private:
@@ -133,7 +133,8 @@ class Reader {
 
   template <class... Parts>
   [[noreturn]] void refuse_tensor(const Parts&... why) const {
-    fail(where_, ": tensor ", in_quotes(header_.entries.back().name), " ", why...);
+    fail<ErrorKind::input>(where_, ": tensor ", in_quotes(header_.entries.back().name), " ",
+                           why...);
   }
   template <class... Parts>
   void need(bool ok, const Parts&... why) const {
@@ -146,9 +147,11 @@ class Reader {
   [[noreturn]] bool unexpected(std::string_view got) const {
     switch (place_) {
       case Place::tensors:
-        fail(where_, ": ", in_quotes(name_), " in the header needs an object, got ", got);
+        fail<ErrorKind::input>(where_, ": ", in_quotes(name_),
+                               " in the header needs an object, got ", got);
       case Place::metadata:
-        fail(where_, ": ", in_quotes(name_), " in the metadata needs a text, got ", got);
+        fail<ErrorKind::input>(where_, ": ", in_quotes(name_),
+                               " in the metadata needs a text, got ", got);
       case Place::tensor:
         refuse_tensor("needs ", field_ == "dtype" ? "a text" : "a list of whole numbers",
                       " as its ", field_, ", got ", got);
@@ -174,7 +177,7 @@ void check_unique(const List& list, Name name, const std::string& who) {
   for (const auto& item : list) names.push_back(std::invoke(name, item));
   std::ranges::sort(names);
   const auto twin = std::ranges::adjacent_find(names);
-  if (twin != names.end()) fail(who, in_quotes(*twin), " twice");
+  if (twin != names.end()) fail<ErrorKind::input>(who, in_quotes(*twin), " twice");
 }
 
 // Nothing if the bits do not fit an int64. Zeros count as ones, so that no product of some of the
@@ -189,7 +192,7 @@ std::optional<int64_t> bits_of(const std::vector<int64_t>& shape, int element_bi
 
 void check_entry(const Entry& entry, int64_t data_bytes, const std::string& where) {
   const auto refuse = [&](const auto&... why) {
-    fail(where, ": tensor ", in_quotes(entry.name), " ", why...);
+    fail<ErrorKind::input>(where, ": tensor ", in_quotes(entry.name), " ", why...);
   };
   const auto kind = std::ranges::find(kinds, entry.dtype, &Kind::name);
   if (kind == kinds.end()) refuse("has an unknown dtype ", in_quotes(entry.dtype));
@@ -214,22 +217,23 @@ void check_cover(const std::vector<Entry>& entries, int64_t data_bytes, const st
   int64_t filled = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != filled) {
-      fail(where, ": tensor ", in_quotes(entry.name), " starts at byte ", entry.begin,
-           ", but the one before it ends at ", filled,
-           entry.begin < filled ? ": they overlap" : ": there is a hole");
+      fail<ErrorKind::input>(where, ": tensor ", in_quotes(entry.name), " starts at byte ",
+                             entry.begin, ", but the one before it ends at ", filled,
+                             entry.begin < filled ? ": they overlap" : ": there is a hole");
     }
     filled = entry.end;
   }
-  check(filled == data_bytes, where, ": ", data_bytes - filled,
-        " bytes after the last tensor belong to none");
+  check<ErrorKind::input>(filled == data_bytes, where, ": ", data_bytes - filled,
+                          " bytes after the last tensor belong to none");
 }
 
 }  // namespace
 
 Header read_header(std::string_view json, int64_t data_bytes, const std::string& where) {
-  check(json.starts_with('{'), where, ": the header does not begin with '{'");
+  check<ErrorKind::input>(json.starts_with('{'), where, ": the header does not begin with '{'");
   // The JSON library takes a zero byte for the end and would ignore what follows it.
-  check(json.find('\0') == json.npos, where, ": the header has a zero byte in it");
+  check<ErrorKind::input>(json.find('\0') == json.npos, where,
+                          ": the header has a zero byte in it");
   Header header;
   Reader reader(header, where);
   Json::sax_parse(json.begin(), json.end(), &reader);
@@ -255,7 +259,7 @@ std::string write_header(const std::vector<Entry>& entries, const Metadata& meta
     try {
       return Json(s).dump();
     } catch (const Json::exception&) {
-      fail(where, ": ", in_quotes(s), " is not UTF-8");
+      fail<ErrorKind::input>(where, ": ", in_quotes(s), " is not UTF-8");
     }
   };
   std::string json = "{";

@@ -10,15 +10,18 @@
 
 namespace fovea::safetensors {
 
+// As the file itself has them.
 using Entry = Safetensors::Entry;
 using Metadata = Safetensors::Metadata;
 
+// What the format allows.
 constexpr uint64_t max_header_bytes = 100'000'000;
 
+// All that a header says.
 struct Header {
   std::vector<Entry> entries;     // in the order of their bytes, which they fill without a gap
   std::vector<uint32_t> by_name;  // places in `entries`, in the order of their names
-  Metadata metadata;
+  Metadata metadata;              // texts by name
 };
 
 // Refuses, with an Error that begins with `where`, every header that does not describe exactly

@@ -12,19 +12,40 @@ std::ostream& operator<<(std::ostream& out, Dtype dtype) {
 }
 
 // Header and elements share one pooled block, so an op costs one allocation.
-Tensor::Block* Tensor::make(const Shape& shape, Dtype dtype, Block* owner) {
+Tensor::Block* Tensor::make(const Shape& shape, Dtype dtype, Block* owner, void* lent) {
   constexpr size_t header = (sizeof(Block) + 63) / 64 * 64;
+  constexpr size_t most_bytes = size_t{PTRDIFF_MAX} - header;
   const int64_t elements = shape.elements();
-  const size_t bytes = owner ? 0 : elements * size_of(dtype);
+  const bool elsewhere = owner || lent;
+  check(elsewhere || static_cast<uint64_t>(elements) <= most_bytes / size_of(dtype),
+        "tensor: ", shape, " of ", dtype, " has more bytes than can be addressed");
+  const size_t bytes = elsewhere ? 0 : static_cast<size_t>(elements) * size_of(dtype);
   char* memory = static_cast<char*>(pool::take(header + bytes));
   auto* block = new (memory) Block{.dtype = dtype,
                                    .identity = {},
                                    .shape = shape,
                                    .elements = elements,
-                                   .data = owner ? owner->data : memory + header,
-                                   .owner = owner};
+                                   .data = owner  ? owner->data
+                                           : lent ? lent
+                                                  : memory + header,
+                                   .owner = owner,
+                                   .lent = lent != nullptr};
   if (owner) owner->users.fetch_add(1, std::memory_order_relaxed);
   return block;
+}
+
+Tensor Tensor::lent(const Shape& shape, Dtype dtype, const void* data, size_t count, bool read_only,
+                    std::shared_ptr<const void> owner) {
+  check_count(shape, shape.elements(), count);
+  if (count == 0) return Tensor(shape, dtype);
+  check(data != nullptr, "tensor: cannot borrow ", count, " elements at a null pointer");
+  check(reinterpret_cast<uintptr_t>(data) % size_of(dtype) == 0, "tensor: borrowed ", dtype,
+        " must lie at a multiple of ", size_of(dtype), " bytes");
+  Tensor t;
+  t.block_ = make(shape, dtype, nullptr, const_cast<void*>(data));
+  t.block_->read_only = read_only;
+  t.block_->lender = std::move(owner);
+  return t;
 }
 
 void Tensor::drop(Block* block) {
@@ -39,7 +60,7 @@ void Tensor::drop(Block* block) {
 Tensor::Tensor(const Shape& shape, Dtype dtype) : block_(make(shape, dtype, nullptr)) {}
 
 void Tensor::own() {
-  if (block_->users.load(std::memory_order_acquire) > 1 || block_->owner) {
+  if (block_->users.load(std::memory_order_acquire) > 1 || block_->owner || block_->read_only) {
     Tensor copy(block_->shape, block_->dtype);
     std::memcpy(copy.block_->data, block_->data, block_->elements * size_of(block_->dtype));
     copy.block_->identity.parameter = block_->identity.parameter;

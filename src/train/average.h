@@ -30,6 +30,7 @@ class Replaced {
   std::vector<Tensor> others_;
 };
 
+// The last few of a table's weights.
 class Snapshots {
  public:
   // Of the table's parameters. The mean of one is that one, so that `most`
@@ -38,6 +39,7 @@ class Snapshots {
 
   // Takes the weights as they are now; the oldest of more than `most` goes.
   void add();
+  // How many are held now.
   int64_t count() const { return static_cast<int64_t>(ring_.size()); }
 
   // For each parameter the mean over the snapshots, summed in float64 from the oldest on. Of whole

@@ -14,7 +14,7 @@ namespace fovea {
 
 struct BleuOptions {
   std::string tokenize = "none";  // none: words are what whitespace separates; 13a: mteval's rules
-  bool lowercase = false;
+  bool lowercase = false;         // both sides, before n-grams are compared
 };
 
 // Ten numbers: n-grams of the hypothesis that the reference has (n = 1 to 4), n-grams of the

@@ -20,11 +20,13 @@ std::vector<Tensor> read_parameters(const Safetensors& file, const std::string& 
   for (const auto& entry : parameters.entries()) {
     if (!entry.name().starts_with(part)) continue;
     const std::string name = say(prefix, entry.name());
-    check(file.has(name), path, ": has no array '", name, "'; is it of another model?");
+    check<ErrorKind::input>(file.has(name), path, ": has no array '", name,
+                            "'; is it of another model?");
     Tensor value = file.load(name);
-    check(value.shape() == entry.value().shape() && value.dtype() == entry.value().dtype(), path,
-          ": the array '", name, "' is ", value.shape(), " ", value.dtype(), ", the model needs ",
-          entry.value().shape(), " ", entry.value().dtype());
+    check<ErrorKind::input>(
+        value.shape() == entry.value().shape() && value.dtype() == entry.value().dtype(), path,
+        ": the array '", name, "' is ", value.shape(), " ", value.dtype(), ", the model needs ",
+        entry.value().shape(), " ", entry.value().dtype());
     values.push_back(std::move(value));
   }
   return values;

@@ -64,7 +64,8 @@ std::string real(uint32_t field, float value) {
 EventFile::EventFile(const std::string& folder, int64_t wall_seconds) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  check(!error, "cannot make the folder '", folder, "' for TensorBoard: ", error.message());
+  check<ErrorKind::io>(!error, "cannot make the folder '", folder,
+                       "' for TensorBoard: ", error.message());
   const std::string plain = say(folder, "/events.out.tfevents.", wall_seconds);
   path_ = plain;
   // Never an old file: its last record may be cut short.
@@ -72,7 +73,7 @@ EventFile::EventFile(const std::string& folder, int64_t wall_seconds) {
     file_ =
         Descriptor(open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
     if (file_.is_open()) break;
-    check(errno == EEXIST, "cannot write '", path_, "': ", std::strerror(errno));
+    check<ErrorKind::io>(errno == EEXIST, "cannot write '", path_, "': ", std::strerror(errno));
     path_ = say(plain, '.', other);
   }
   append(real(1, static_cast<double>(wall_seconds)) + text(3, "brain.Event:2"));
@@ -92,7 +93,7 @@ void EventFile::append(std::string_view payload) {
   while (!left.empty()) {
     const ssize_t count = ::write(file_.get(), left.data(), left.size());
     if (count < 0 && errno == EINTR) continue;
-    check(count >= 0, "cannot write '", path_, "': ", std::strerror(errno));
+    check<ErrorKind::io>(count >= 0, "cannot write '", path_, "': ", std::strerror(errno));
     left.remove_prefix(static_cast<size_t>(count));
   }
 }

@@ -20,7 +20,7 @@ class EventFile {
   // One point of the curve `tag`; in the file when this returns.
   void scalar(std::string_view tag, int64_t step, double value, double wall_time);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return path_; }  // of the file, folder included
 
  private:
   void append(std::string_view payload);

@@ -34,14 +34,21 @@ bool starts_between(const Tag& before, const Tag& tag) {
          (!tag.is("O.") && before.type != tag.type);
 }
 
-struct Entity {
-  size_t begin, end;
-  std::string_view type;
-  auto operator<=>(const Entity&) const = default;
-};
+template <class Label>
+Tally count_equal(std::span<const Label> truth, std::span<const Label> predicted) {
+  check(truth.size() == predicted.size(), "token accuracy: ", truth.size(),
+        " tokens need as many labels, got ", predicted.size());
+  double right = 0;
+  for (size_t i = 0; i < truth.size(); ++i) right += truth[i] == predicted[i];
+  return {right, static_cast<double>(truth.size())};
+}
 
-std::vector<Entity> entities(std::span<const std::string> tags) {
-  std::vector<Entity> found;
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+std::vector<EntitySpan> entity_spans(std::span<const std::string> tags) {
+  std::vector<EntitySpan> found;
   bool open = false;
   Tag before("O");
   for (size_t i = 0; i <= tags.size(); ++i) {
@@ -58,19 +65,6 @@ std::vector<Entity> entities(std::span<const std::string> tags) {
   }
   return found;
 }
-
-template <class Label>
-Tally count_equal(std::span<const Label> truth, std::span<const Label> predicted) {
-  check(truth.size() == predicted.size(), "token accuracy: ", truth.size(),
-        " tokens need as many labels, got ", predicted.size());
-  double right = 0;
-  for (size_t i = 0; i < truth.size(); ++i) right += truth[i] == predicted[i];
-  return {right, static_cast<double>(truth.size())};
-}
-
-double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-}  // namespace
 
 Tally token_accuracy_tally(std::span<const int32_t> truth, std::span<const int32_t> predicted) {
   return count_equal(truth, predicted);
@@ -117,8 +111,8 @@ double macro_f1_of(const Tally& sum) {
 Tally entity_tally(std::span<const std::string> truth, std::span<const std::string> predicted) {
   check(truth.size() == predicted.size(), "entities: ", truth.size(),
         " tokens need as many tags, got ", predicted.size());
-  const std::vector<Entity> theirs = entities(truth), ours = entities(predicted);
-  std::vector<Entity> both;  // the lists are in the order of their tokens
+  const std::vector<EntitySpan> theirs = entity_spans(truth), ours = entity_spans(predicted);
+  std::vector<EntitySpan> both;  // the lists are in the order of their tokens
   std::ranges::set_intersection(theirs, ours, std::back_inserter(both));
   return {static_cast<double>(both.size()), static_cast<double>(ours.size()),
           static_cast<double>(theirs.size())};

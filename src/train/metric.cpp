@@ -1,5 +1,6 @@
 #include "fovea/train/metric.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "fovea/base/error.h"
@@ -24,6 +25,19 @@ Tally rmse_tally(double truth, double predicted) {
   return {(truth - predicted) * (truth - predicted), 1};
 }
 
+Tally mae_tally(double truth, double predicted) { return {std::abs(truth - predicted), 1}; }
+
+Tally r2_tally(double truth, double predicted) {
+  return {(truth - predicted) * (truth - predicted), 1, truth, truth * truth};
+}
+
+double r2_of(const Tally& sum) {
+  const double spread = sum.at(3) - sum[2] * sum[2] / std::max(1.0, sum[1]);
+  return spread > 0 ? 1 - sum[0] / spread : 0;
+}
+
+double bits_per_byte_of(const Tally& sum) { return ratio_of(sum) / std::log(2.0); }
+
 std::span<const MetricKind> metrics() {
   static const MetricKind table[] = {
       {"bleu", "BLEU of the corpus, 0 to 100, as sacreBLEU counts it", true, bleu_of},
@@ -36,8 +50,19 @@ std::span<const MetricKind> metrics() {
       {"entity_recall", "share of true entities that are found", true, entity_recall_of},
       {"accuracy", "share of texts labelled right", true, accuracy_of},
       {"macro_f1", "mean of the classes' F1", true, macro_f1_of},
+      {"right_answers", "share of questions that are answered right", true, ratio_of},
+      {"wrong_bits", "share of bits that are wrong", false, ratio_of},
+      {"sequences", "share of sequences that are right from end to end", true, ratio_of},
+      {"prefix", "share of each sequence before its first error", true, ratio_of},
+      {"excess_bits", "bits for each symbol beyond what the best estimator needs", false, ratio_of},
+      {"map", "mean average precision of the ranked candidates", true, ratio_of},
+      {"mrr", "mean of 1 / the rank of the first that is right", true, ratio_of},
+      {"precision_at_1", "share of questions whose first candidate is right", true, ratio_of},
       {"rmse", "root of the mean squared error", false, rmse_of},
+      {"mae", "mean of the absolute error", false, ratio_of},
+      {"r2", "part of the variance that is explained", true, r2_of},
       {"loss", "nats for each token", false, ratio_of},
+      {"bits_per_byte", "bits for each byte of the text", false, bits_per_byte_of},
       {"perplexity", "how many equally likely tokens it wavers between", false, perplexity_of},
   };
   return table;
@@ -45,8 +70,9 @@ std::span<const MetricKind> metrics() {
 
 const MetricKind& find_metric(std::string_view name) {
   std::vector<std::string> known;
+  const std::string_view base = name.substr(0, name.find('@'));
   for (const MetricKind& kind : metrics()) {
-    if (kind.name == name) return kind;
+    if (kind.name == base) return kind;
     known.push_back(kind.name);
   }
   fail(unknown_name("metric", name, known));

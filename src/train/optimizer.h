@@ -19,16 +19,17 @@ namespace fovea {
 //   rmsprop   Hinton 2012; centred: Graves 2013; its smoothing constant is rho, 0.99 in PyTorch
 // All but adamw decay weights through the gradient.
 struct OptimizerOptions {
-  std::string kind = "adam";
-  double rate = 1e-3;
+  std::string kind = "adam";          // one of the names above
+  double rate = 1e-3;                 // of learning, before a schedule's factor
   double beta1 = 0.9, beta2 = 0.999;  // adam, adamw
   double eps = 1e-8;                  // all but sgd
   double momentum = 0.9;              // sgd
   double rho = 0.95;                  // adadelta, rmsprop
-  bool centred = false;               // rmsprop
-  double weight_decay = 0;
+  bool centred = false;               // rmsprop: the mean gradient is taken off
+  double weight_decay = 0;            // how strongly weights are drawn to 0
 };
 
+// A rule, and what it remembers of the parameters it steps.
 class Optimizer {
  public:
   virtual ~Optimizer();
@@ -46,7 +47,7 @@ class Optimizer {
 
 // Parameters whose names begin with `prefix`, and how their steps differ from the others'.
 struct ParameterGroup {
-  std::string prefix;
+  std::string prefix;                 // of the parameters' paths; "" fits all
   double rate = 1, weight_decay = 1;  // times those of the options
 };
 

@@ -39,6 +39,7 @@ const Fields<TrainOptions>& training_fields() {
       {"decay", &O::decay, "factor of the schedules step and plateau", above(0, 1)},
       {"decay_every", &O::decay_every, "steps between decays of the schedule step",
        whole_from(0, 1e12)},
+      {"hold", &O::hold, "steps before the first decay of the schedule step", whole_from(0, 1e12)},
       {"patience", &O::patience, "validations that the schedule plateau waits", whole_from(0, 1e9)},
       {"floor", &O::floor, "least factor of a schedule", between(0, 1)},
       {"clip", &O::clip, "longest gradient; 0: any", between(0, 1e12)},
@@ -69,6 +70,7 @@ std::vector<FieldInfo> training_options(const Settings& settings, const TrainOpt
       {"centred", {"rmsprop"}},
       {"decay", {"step", "plateau"}},
       {"decay_every", {"step"}},
+      {"hold", {"step"}},
       {"patience", {"plateau"}},
       {"floor", {"cosine", "linear", "plateau", "inverse_sqrt", "step"}},
   };

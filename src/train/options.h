@@ -19,14 +19,16 @@ struct TrainOptions {
   int64_t batch_tokens = 0;  // most tokens a batch, padding included; 0: no limit
   int64_t accumulate = 1;    // batches whose gradients make one step
 
+  // The rule and its numbers, as OptimizerOptions (optimizer.h) has them.
   std::string optimizer = "adam";
   double rate = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, momentum = 0.9, rho = 0.95;
   bool centred = false;
   double weight_decay = 0;
 
+  // How the rate moves, as ScheduleOptions (schedule.h) has it.
   std::string schedule = "constant";
-  int64_t warmup = 0, decay_every = 0, patience = 2;
+  int64_t warmup = 0, decay_every = 0, hold = 0, patience = 2;
   double decay = 0.5, floor = 0;
 
   double clip = 1;       // longest gradient; 0: any
@@ -40,16 +42,18 @@ struct TrainOptions {
   // The weights that are validated, kept and shipped are the mean of the last so many snapshots,
   // one taken before each validation; training goes on from its own. 0 or 1: off.
   int64_t average = 0;
-  bool tensorboard = false;
-  int64_t seed = 0;
+  bool tensorboard = false;  // event files of the curves are written too
+  int64_t seed = 0;          // of first values, order and dropout
 };
 
-// In three groups: how long, how, and what is kept.
+// How long: time, steps, epochs, early stopping.
 const Fields<TrainOptions>& budget_fields();
+// How, and what is kept.
 const Fields<TrainOptions>& training_fields();
 // Those of training_fields() that count for the chosen optimiser and schedule.
 std::vector<FieldInfo> training_options(const Settings& settings, const TrainOptions& start);
 
+// The options' part that make_optimizer takes.
 inline OptimizerOptions optimizer_options(const TrainOptions& o) {
   return {.kind = o.optimizer,
           .rate = o.rate,
@@ -62,11 +66,13 @@ inline OptimizerOptions optimizer_options(const TrainOptions& o) {
           .weight_decay = o.weight_decay};
 }
 
+// The options' part that a Schedule takes.
 inline ScheduleOptions schedule_options(const TrainOptions& o) {
   return {.schedule = o.schedule,
           .warmup = o.warmup,
           .decay = o.decay,
           .decay_every = o.decay_every,
+          .hold = o.hold,
           .patience = o.patience,
           .floor = o.floor};
 }

@@ -37,7 +37,7 @@ RunLog::RunLog(const std::string& folder, int64_t step, bool tensorboard)
   const std::string kept = step > 0 ? lines_until(path_, step) : "";
   write_file_atomically(path_, std::as_bytes(std::span(kept)));
   file_ = Descriptor(open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  check(file_.is_open(), path_, ": cannot be written: ", std::strerror(errno));
+  check<ErrorKind::io>(file_.is_open(), path_, ": cannot be written: ", std::strerror(errno));
   if (tensorboard) {
     events_ = std::make_unique<EventFile>(folder, static_cast<int64_t>(wall_seconds()));
   }
@@ -49,8 +49,9 @@ void RunLog::add(const TrainProgress& p) {
                       {"rate", p.rate},       {"tokens_per_second", p.tokens_per_second}};
   for (const Metric& m : p.validation) line["validation"][m.name] = m.value;
   const std::string text = line.dump() + "\n";
-  check(write(file_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()), path_,
-        ": cannot be written: ", std::strerror(errno));
+  check<ErrorKind::io>(
+      write(file_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()), path_,
+      ": cannot be written: ", std::strerror(errno));
   if (!events_) return;
   const double now = wall_seconds();
   events_->scalar("loss", p.step, p.loss, now);

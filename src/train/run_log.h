@@ -17,6 +17,7 @@ class RunLog {
 
   // Lines of steps after `step` are dropped: a run that resumes there writes them again.
   RunLog(const std::string& folder, int64_t step, bool tensorboard);
+  // Writes one line, and with tensorboard a point of each curve.
   void add(const TrainProgress& progress);
 
  private:

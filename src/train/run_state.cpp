@@ -29,7 +29,7 @@ Safetensors::Metadata RunState::metadata() const {
 
 RunState RunState::read(const Safetensors& file, const std::string& path) {
   const std::string* text = file.metadata(key);
-  check(text, path, ": is not the state of a training run");
+  check<ErrorKind::input>(text, path, ": is not the state of a training run");
   try {
     const auto all = nlohmann::json::parse(*text);
     RunState s;
@@ -49,7 +49,7 @@ RunState RunState::read(const Safetensors& file, const std::string& path) {
     all.at("schedule").get_to(s.schedule);
     return s;
   } catch (const nlohmann::json::exception& error) {
-    fail(path, ": is not the state of a training run: ", error.what());
+    fail<ErrorKind::input>(path, ": is not the state of a training run: ", error.what());
   }
 }
 

@@ -43,7 +43,7 @@ double Schedule::factor(int64_t step, double progress) const {
   } else if (o.schedule == "linear") {
     factor = o.floor + (1 - o.floor) * left;
   } else if (o.schedule == "step") {
-    factor = std::pow(o.decay, (step - 1) / o.decay_every);
+    factor = std::pow(o.decay, std::max<int64_t>(0, step - 1 - o.hold) / o.decay_every);
   } else if (o.schedule == "plateau") {
     factor = plateau_;
   }

@@ -14,7 +14,7 @@ namespace fovea {
 //   inverse_sqrt  sqrt(warmup / step) once warm (Vaswani et al. 2017); needs warmup > 0
 //   cosine        from 1 to `floor` along half a wave over the whole budget
 //   linear        from 1 to `floor` along a line over the whole budget
-//   step          times `decay` after every `decay_every` steps
+//   step          times `decay` after every `decay_every` steps, behind the first `hold` steps
 //   plateau       times `decay` whenever more than `patience` validations in a row were no better
 //                 than the best
 // step, plateau and inverse_sqrt stop falling at `floor`.
@@ -23,10 +23,12 @@ struct ScheduleOptions {
   int64_t warmup = 0;
   double decay = 0.5;
   int64_t decay_every = 0;
+  int64_t hold = 0;
   int64_t patience = 2;
   double floor = 0;
 };
 
+// One of the schedules, with what it learned from validations.
 class Schedule {
  public:
   explicit Schedule(const ScheduleOptions& options);
@@ -38,6 +40,7 @@ class Schedule {
 
   // What must survive a restart; all finite numbers.
   std::vector<double> state() const;
+  // Goes on from what state() gave.
   void restore(std::span<const double> state);
 
  private:

@@ -32,6 +32,7 @@ struct MeasuredChoice {
 MeasuredChoice measure_choice(std::span<const std::vector<Tally>> tallies,
                               const std::function<double(const Tally&)>& metric);
 
+// What can be said of a choice beside the best one.
 enum class Verdict {
   unknown,           // not measured on the same examples
   best,              // of the means
@@ -41,10 +42,12 @@ enum class Verdict {
   one_seed_differs,  // on this seed by more than the test examples' chance
   one_seed_alike,    // not even that
 };
+// As JSON has it: the name that it has here.
 std::string_view name_of(Verdict verdict);
 
+// A choice compared with the best.
 struct Difference {
-  Verdict verdict = Verdict::unknown;
+  Verdict verdict = Verdict::unknown;  // unknown where there was nothing to compare
   // That a table of equal choices would show a difference as large; none for one seed.
   std::optional<double> p_value{};
 };

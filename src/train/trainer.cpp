@@ -63,15 +63,20 @@ class Run {
 
   TrainResult operator()() {
     start_ = saved_ = Clock::now();
-    batches_ = learner_.begin_epoch(state_.epoch);
-    while (why_stop().empty()) {
+    if (!resumed_) learner_.fit([this] { return stopped() || out_of_time() || enough(); });
+    const bool is_fitted = resumed_ || !stopped();
+    // What was fitted may stay the best of all.
+    if (!resumed_ && learner_.fits() && learner_.learns_by_steps() && is_fitted) validate();
+    if (learner_.learns_by_steps()) batches_ = learner_.begin_epoch(state_.epoch);
+    std::string why;
+    while ((why = why_stop()).empty()) {
       step();
       const bool new_epoch = state_.batch >= batches_;
       if (o_.validate_every > 0 ? state_.step % o_.validate_every == 0 : new_epoch) validate();
       if (new_epoch) batches_ = learner_.begin_epoch(++state_.epoch), state_.batch = 0;
       if (seconds_since(saved_) > o_.save_every) save();
     }
-    TrainResult result{.stopped = why_stop(),
+    TrainResult result{.stopped = why,
                        .steps = state_.step,
                        .epochs = state_.epoch,
                        .best_step = state_.best_step,
@@ -81,7 +86,7 @@ class Run {
     const bool measured = state_.best && state_.validated_step == state_.step;
     if (result.stopped != "interrupted" && !measured) validate();
     result.best_step = state_.best_step;
-    save();
+    if (is_fitted) save();  // else it is fitted again, and whole, when the run goes on
     if (result.stopped != "interrupted") snapshots_.mean_in_place().keep();
     if (!best_.empty()) Replaced(learner_.parameters(), std::move(best_)).keep();
     if (state_.best) {
@@ -101,9 +106,11 @@ class Run {
     optimizer_->restore(file);
     snapshots_.restore(file, state_path());
     schedule_.restore(state_.schedule);
+    resumed_ = true;
   }
 
   double done() const {
+    if (!learner_.learns_by_steps()) return 1;
     double part = 0;
     if (budget_ > 0) part = std::max(part, seconds() / budget_);
     if (o_.steps > 0) part = std::max(part, static_cast<double>(state_.step) / o_.steps);
@@ -114,11 +121,17 @@ class Run {
     return std::min(part, 1.0);
   }
 
-  std::string why_stop() const {
-    if (call_.stop && *call_.stop) return "interrupted";
+  bool stopped() const { return call_.stop && *call_.stop; }
+  bool enough() const { return call_.enough && call_.enough(state_.step); }
+  bool out_of_time() const { return budget_ > 0 && seconds() >= budget_; }
+
+  // Asked once a step: what it says may not stay the same.
+  std::string why_stop() {
+    if (stopped() || (call_.stop_when && call_.stop_when())) return "interrupted";
+    if (!learner_.learns_by_steps()) return "fitted";
     if (o_.steps > 0 && state_.step >= o_.steps) return "steps";
     if (o_.epochs > 0 && state_.epoch >= o_.epochs) return "epochs";
-    if (budget_ > 0 && seconds() >= budget_) return "time";
+    if (out_of_time() || enough()) return "time";
     if (learner_.parameters().entries().empty()) return "nothing to learn";
     if (o_.early_stop > 0 && state_.stale >= o_.early_stop) return "early stop";
     return "";
@@ -232,6 +245,7 @@ class Run {
   RunState state_;
   Clock::time_point start_ = Clock::now(), saved_ = start_, told_ = start_;
   int64_t batches_ = 0, tokens_ = 0;
+  bool resumed_ = false;
   double rate_ = 0, loss_ = 0;
 };
 

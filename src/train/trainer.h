@@ -18,22 +18,31 @@ namespace fovea {
 class Learner {
  public:
   virtual ~Learner() = default;
-  virtual const Parameters& parameters() const = 0;
+  virtual const Parameters& parameters() const = 0;  // those that are stepped, saved and averaged
   // Lays out the batches of an epoch, which depend on its number alone; how many there are.
   virtual int64_t begin_epoch(int64_t epoch) = 0;
+
+  // What is fitted rather than learned by steps is fitted here, once, before the first of them.
+  // When `stop` says so, it ends with what it has.
+  virtual void fit(const std::function<bool()>& stop) { (void)stop; }
+  virtual bool fits() const { return false; }
+  // Whether there are steps at all.
+  virtual bool learns_by_steps() const { return true; }
 
   struct Loss {
     Tensor loss;     // one number, recorded on the tape of the step, which has a random stream
     int64_t tokens;  // that it was measured on
   };
+  // Of a batch of this epoch, counted from 0, with what it needs recorded on this thread's tape.
   virtual Loss loss(int64_t batch) = 0;
 
   // The first one decides which weights are best.
   virtual std::vector<Metric> validate() = 0;
 };
 
+// Where training stands after a step.
 struct TrainProgress {
-  int64_t step, epoch;
+  int64_t step, epoch;             // steps done so far, and the epoch they are in, from 0
   double done;                     // part of the budget, 0 to 1
   double seconds;                  // of training so far, interruptions not counted
   double loss;                     // mean since the last line of the log
@@ -42,21 +51,28 @@ struct TrainProgress {
   std::vector<Metric> validation;  // empty on most steps
 };
 
+// What training came to.
 struct TrainResult {
-  std::string stopped;  // why: "time", "steps", "epochs", "early stop", "interrupted"
+  std::string stopped;  // why: "time", "steps", "epochs", "early stop", "fitted", "interrupted"
   int64_t steps = 0, epochs = 0, best_step = 0;
   double seconds = 0;
   double step_seconds = 0;  // of one step, validations not counted
   std::optional<Metric> best;
 };
 
+// What to train with, and whom to tell.
 struct TrainCall {
-  TrainOptions options{};
-  std::string folder{};  // "": nothing is written
-  bool resume = false;   // go on from folder/state.safetensors, if there is one
+  TrainOptions options{};  // how long, and how
+  std::string folder{};    // "": nothing is written
+  bool resume = false;     // go on from folder/state.safetensors, if there is one
   std::function<void(const TrainProgress&)> progress{};  // after every step
-  const std::atomic<bool>* stop = nullptr;               // set: save and return "interrupted"
-  std::vector<ParameterGroup> groups{};                  // parameters with rates of their own
+  // Save and return "interrupted" when this is set, or when this, asked before every step, says so.
+  const std::atomic<bool>* stop = nullptr;
+  std::function<bool()> stop_when{};
+  // Asked before every step: says that it is enough, as a budget that is reached does, but without
+  // a part in the schedule, which goes by the budget alone.
+  std::function<bool(int64_t step)> enough{};
+  std::vector<ParameterGroup> groups{};  // parameters with rates of their own
 };
 
 // The learner is left with its last weights; where they are averaged, with the mean, unless it was

@@ -8,6 +8,7 @@ shift 2
 rm -rf "$out/src" && mkdir -p "$out/src"
 for document in "$root"/README.md "$root"/docs/*.md; do
   [[ -f $document ]] || continue
+  [[ $document != */adding.md ]] || continue  # one program in steps, with a test of its own
   # A block is an example when it is a whole program; #line makes errors point into the document.
   awk -v stem="$out/src/$(basename "$document" .md)" -v document="$document" '
     /^```/ && inside { inside = 0; if (text ~ /int main/) printf "%s", text > (stem "_" start ".cpp") }

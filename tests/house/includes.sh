@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# includes.sh ROOT: includes between the folders of src point one way, and only kernel/ knows Highway
-# and oneDNN.
+# includes.sh ROOT: includes between the folders of src point one way, only kernel/ knows Highway, and
+# nobody oneDNN; and kernels call through FOVEA_DISPATCH.
 set -euo pipefail
 cd "$1"
 
-# A folder may include itself and folders of a lower number; src/fovea.h offers all but the program.
+# A folder may include itself and folders of a lower number; src/core.h and src/fovea.h offer all but
+# the program.
 order='base=0 tensor=1 kernel=1 op=2 nn=3 attention=4 memory=5 check=5 model=6 data=6 train=6 report=6
-  task=7 fovea.h=8 check.h=8 app=9'
+  task=7 core.h=7 fovea.h=8 check.h=8 app=9'
 
 find src -name '*.h' -o -name '*.cpp' | sort | xargs awk -v order="$order" '
   BEGIN {
@@ -27,8 +28,12 @@ find src -name '*.h' -o -name '*.cpp' | sort | xargs awk -v order="$order" '
       if (!(to in rank)) report("no such folder: " target)
       else if (to != from && rank[to] >= rank[from]) report(from " may not include " target)
     } else if (/"/ && !vendor) report("write the include as \"fovea/folder/" target "\"")
-    if (vendor && from != "kernel") report("only src/kernel may include " target)
+    if (target ~ /^(oneapi|dnnl)/) report("the program loads oneDNN when it runs; see app/bench/sgemm.h")
+    else if (vendor && from != "kernel") report("only src/kernel may include " target)
     if (installed && (vendor || target ~ /-inl\.h$/))
       report("an installed header may not include " target ", which users may not have")
+  }
+  /HWY_DYNAMIC_DISPATCH/ && FILENAME != "src/kernel/dispatch-inl.h" {
+    report("write FOVEA_DISPATCH, which reads FOVEA_TARGET")
   }
   END { exit bad }'

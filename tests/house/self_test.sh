@@ -24,8 +24,9 @@ case $check in
   includes)
     write src/op/good.h '#include "fovea/op/tape.h"\n#include "fovea/tensor/tensor.h"\n#include <map>\n'
     write src/kernel/good-inl.h '#include <hwy/highway.h>\n'
-    write src/kernel/good.cpp '#include <oneapi/dnnl/dnnl.h>\n#include "fovea/kernel/good-inl.h"\n'
-    write src/fovea.h '#include "fovea/task/task.h"\n'
+    write src/kernel/good.cpp '#include "fovea/kernel/good-inl.h"\nFOVEA_DISPATCH(f)();\n'
+    write src/core.h '#include "fovea/train/trainer.h"\n'
+    write src/fovea.h '#include "fovea/task/task.h"\n#include "fovea/core.h"\n'
     write src/app/cli/good.cpp '#include "fovea/fovea.h"\n'
     passes
     finds 'op may not include fovea/nn/linear.h' src/op/bad.h '#include "fovea/nn/linear.h"\n'
@@ -35,7 +36,10 @@ case $check in
     finds 'task may not include fovea/app' src/task/bad.cpp '#include "fovea/app/cli/cli.h"\n'
     finds 'task may not include fovea/fovea.h' src/task/bad.cpp '#include "fovea/fovea.h"\n'
     finds 'src/op/bad.cpp:2: only src/kernel' src/op/bad.cpp '\n#include <hwy/highway.h>\n'
-    finds 'only src/kernel' src/nn/bad.cpp '#include "oneapi/dnnl/dnnl.h"\n'
+    finds 'only src/kernel' src/nn/bad.cpp '#include "hwy/base.h"\n'
+    finds 'loads oneDNN when it runs' src/kernel/bad.cpp '#include <oneapi/dnnl/dnnl.h>\n'
+    finds 'core.h may not include fovea/task' src/core.h '#include "fovea/task/solver.h"\n'
+    finds 'write FOVEA_DISPATCH' src/kernel/bad.cpp 'HWY_DYNAMIC_DISPATCH(f)();\n'
     finds 'an installed header' src/kernel/bad.h '#include <hwy/base.h>\n'
     finds 'an installed header' src/kernel/bad.h '#include "fovea/kernel/good-inl.h"\n'
     finds 'write the include as' src/op/bad.cpp '#include "tape.h"\n'
@@ -66,6 +70,40 @@ case $check in
     finds 'unused variable' bad.cpp 'void bad() { int left = 1; }\n'
     passes
     finds 'header.h:1' header.h 'void bad() { int left = 1; }\n'
+    ;;
+  headers)
+    compilers=("${@:2}")
+    run_check() { "$here/$check.sh" "$tree" "${compilers[@]}"; }
+    mkdir "$tree/include" && ln -s ../src "$tree/include/fovea"
+    write src/base/good.h '#pragma once\n#include <vector>\ninline std::vector<int> f() { return {1}; }\n'
+    write src/fovea.h '#pragma once\n#include "fovea/base/good.h"\n'
+    passes
+    finds 'fovea/base/bad.h: does not compile alone' src/base/bad.h '#pragma once\nstd::string f();\n'
+    finds 'bad.h:2' src/base/bad.h '#pragma once\ninline int f(long x) { return x; }\n'
+    finds 'bad.h:2' src/tensor/bad.h '#pragma once\ninline unsigned f(int x) { return x; }\n'
+    finds 'bad.h:2' src/train/bad.h '#pragma once\ninline int f(int x) { { int x = 1; return x; } }\n'
+    ;;
+  doxygen)
+    command -v doxygen >/dev/null || { echo "skipped: there is no doxygen"; exit 77; }
+    run_check() { "$here/$check.sh" "$tree" "$tree/out"; }
+    mkdir "$tree/include" && ln -s ../src "$tree/include/fovea"
+    mkdir "$tree/docs" && cp "$1"/docs/{Doxyfile,doxygen_filter.awk} "$tree/docs"
+    write src/tensor/good.h '// A box.\n#pragma once\n\nstruct Box {\n  // Its sides.\n  int a, b;\n  int c;  // deep\n  const int &d, *e{};  // seen, and\n                       // owned\n  int f = g(), h = 1;  // made\n};\n'
+    passes
+    finds 'bad.h:4: warning: Member f()' src/tensor/bad.h '// Bad.\n#pragma once\n\nint f();\n'
+    finds 'bad.h:4: warning: Compound Two' src/tensor/bad.h '// Bad.\n#pragma once\nstruct One {};\nstruct Two {\n  int a;\n};\n'
+    finds 'Member b (variable)' src/tensor/bad.h '// Bad.\n#pragma once\n\nstruct One {\n  int a;  // one\n  int b;\n};\n'
+    ;;
+  core_binary)
+    run_check() { "$here/$check.sh" "$tree/program" "$limit"; }
+    limit=100000 word=
+    for word in '' '-Wl,--no-as-needed -lz'; do
+      g++ -x c++ - -o "$tree/program" $word <<<'int main() {}'
+      [[ $word ]] || passes
+    done
+    finds 'libz.so' note ''
+    limit=10
+    finds 'bytes stripped, more than 10' note ''
     ;;
   documents)
     options=("${@:3}")

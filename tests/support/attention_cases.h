@@ -13,6 +13,7 @@
 #include "fovea/attention/score/general.h"
 #include "fovea/attention/score/location.h"
 #include "fovea/attention/score/similarity.h"
+#include "fovea/attention/score/trilinear.h"
 #include "support/gradient.h"
 
 namespace fovea::test {
@@ -40,6 +41,7 @@ inline const std::vector<NamedScore>& scores() {
       {"location", [](Scope s, int64_t d, int64_t Tk) { return location_score(s, d, Tk + 1); }},
       {"kernel", [](Scope s, int64_t d, int64_t) { return kernel_score(s, d); }},
       {"self_attentive", [](Scope s, int64_t d, int64_t) { return self_attentive_score(s, d, 6); }},
+      {"trilinear", [](Scope s, int64_t d, int64_t) { return trilinear_score(s, d); }},
       {"leaky_general",
        [](Scope s, int64_t d, int64_t) {
          return activated_general_score(s, d, d, ScoreMap::leaky_relu);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "fovea/app/bench/sgemm.h"
 #include "fovea/base/parallel.h"
 #include "fovea/base/random.h"
 #include "fovea/kernel/limits.h"
@@ -91,9 +92,8 @@ class Race {
 
   // Best rate of f, which does `flops` operations, over the best rate of sgemm.
   void against_gemm(const std::string& name, double flops, const std::function<void()>& f) {
-    against(name, flops, f, 2.0 * n * n * n, [this] {
-      kernel::limit_gemm(n, a_.read().data(), b_.read().data(), c_.write().data());
-    });
+    against(name, flops, f, 2.0 * n * n * n,
+            [this] { sgemm_(n, a_.read().data(), b_.read().data(), c_.write().data()); });
   }
   // Best rate of f, which must read `bytes`, over the best rate of reading as many.
   void against_memory(const std::string& name, double bytes, const std::function<void()>& f) {
@@ -123,6 +123,7 @@ class Race {
     report_({name, rate / most, mine.spread(), rate, most, mine.best()});
   }
 
+  Sgemm sgemm_;
   double seconds_;
   std::string only_;
   std::function<void(const Row&)> report_;

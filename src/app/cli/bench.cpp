@@ -19,6 +19,7 @@ namespace {
 struct BenchWords {
   std::string what, only;
   double seconds = 2;
+  bool named = false;  // one mechanism, whose sizes or parts were said
   bool json = false;
   // A mechanism of the catalogue, when one is named.
   Settings mechanism;
@@ -144,8 +145,15 @@ void run_bench(const BenchWords& words) {
   const std::vector<std::string> known{"attention"};
   if (words.what != known[0]) throw UsageError(unknown_name("benchmark", words.what, known));
   nlohmann::json rows = nlohmann::json::array();
+  bool begun = false;  // the header waits for the first row: a refusal is one sentence
   bench::Race race(words.seconds, words.only, [&](const bench::Row& row) {
-    if (!words.json) return bench::Race::print(row);
+    if (!words.json) {
+      if (!begun) {
+        fmt::print("{:<46} {:>6} {:>7} {:>8} {:>8}\n", "", "ratio", "spread", "rate", "limit");
+      }
+      begun = true;
+      return bench::Race::print(row);
+    }
     rows.push_back({{"name", row.name},
                     {"ratio", row.ratio},
                     {"spread", row.spread},
@@ -153,10 +161,7 @@ void run_bench(const BenchWords& words) {
                     {"gflops", row.rate},
                     {"sgemm_gflops", row.limit}});
   });
-  if (!words.json)
-    fmt::print("{:<46} {:>6} {:>7} {:>8} {:>8}\n", "", "ratio", "spread", "rate", "limit");
-  const bool named = !words.mechanism.empty() || !words.position.empty();
-  named ? bench_mechanism(race, words) : bench_attention(race);
+  words.named ? bench_mechanism(race, words) : bench_attention(race);
   if (words.json) fmt::print("{}\n", rows.dump(2));
 }
 
@@ -168,7 +173,7 @@ void add_bench(CLI::App& app, char** argv) {
   auto words = std::make_shared<BenchWords>();
   verb->add_option("what", words->what, "What to measure: attention")->required();
   verb->add_option("--seconds", words->seconds, "How long each case is repeated")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
   verb->add_option("--only", words->only, "Only cases whose name has this in it");
   const std::string group = "One mechanism of the catalogue";
@@ -203,7 +208,10 @@ void add_bench(CLI::App& app, char** argv) {
   size("--batch", words->batch, "Batch entries");
   verb->add_flag("--causal", words->causal, "Queries look back alone")->group(group);
   verb->add_flag("--json", words->json, "Print rows of name, ratio, gflops, sgemm_gflops");
-  verb->callback([words, argv] {
+  verb->callback([words, argv, verb, group] {
+    words->named = std::ranges::any_of(verb->get_options(), [&](const CLI::Option* option) {
+      return option->get_group() == group && option->count() > 0;
+    });
     bench::wait_passively(argv);
     run_bench(*words);
   });

@@ -313,9 +313,9 @@ void add_compare(CLI::App& app, const Words& all, int& exit_code) {
       ->capture_default_str();
   verb->add_option("--out", words->out, "Folder of the runs and the report")->required();
   verb->add_option("--jobs", words->jobs, "Runs at a time; 0: one for each thread")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000));
   verb->add_option("--maps", words->maps, "Examples whose attention the report shows")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
   verb->add_flag("--json", words->json, "Print the result as JSON");
   words->config = std::make_unique<ConfigWords>(*verb, all);

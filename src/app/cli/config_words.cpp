@@ -1,5 +1,7 @@
 #include "fovea/app/cli/config_words.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
@@ -21,6 +23,9 @@ std::string name_of_flag(std::string flag) {
   std::ranges::replace(flag, '-', '_');
   return flag;
 }
+
+// What it is when nothing is said cannot be said: no limit.
+bool no_limit(const FieldInfo& field) { return field.range.least > 0; }
 
 template <class F>
 auto as_usage(F&& f) -> decltype(f()) {
@@ -56,10 +61,14 @@ Settings rough_settings(const Task& task, const std::vector<std::string>& words)
   for (size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with("--")) continue;
     const bool joined = words[i].find('=') != std::string::npos;
-    const std::string value = joined                 ? words[i].substr(words[i].find('=') + 1)
-                              : i + 1 < words.size() ? words[i + 1]
-                                                     : "";
-    const std::string name = name_of_flag(words[i]);
+    const bool alone = i + 1 == words.size() || words[i + 1].starts_with("--");  // as a flag is
+    std::string name = name_of_flag(words[i]);
+    const bool off = alone && !joined && name.starts_with("no_");
+    if (off) name = name.substr(3);
+    const std::string value = joined  ? words[i].substr(words[i].find('=') + 1)
+                              : off   ? "false"
+                              : alone ? "true"
+                                      : words[i + 1];
     if (name == "set") {
       pair(value);
     } else if (name == "preset") {
@@ -106,7 +115,7 @@ std::vector<OptionGroup> options_in(const Task& task, const std::vector<std::str
     said.set(choice);
     std::vector<OptionGroup> groups;
     try {
-      groups = options_of(task, said);
+      groups = options_of(task, with_inferred(task, said));
     } catch (const Error&) {
       groups = options_of(task, {});  // what is wrong is said when the words have been parsed
     }
@@ -139,6 +148,14 @@ ConfigWords ConfigWords::of_answers(CLI::App& verb) {
   return words;
 }
 
+void ConfigWords::add_reading(CLI::App& verb) {
+  std::vector<FieldInfo> fields = data_fields().infos();
+  std::erase_if(fields, [](const FieldInfo& field) {
+    return std::ranges::find(reading_options(), field.name) == reading_options().end();
+  });
+  add(verb, "Files", fields);
+}
+
 void ConfigWords::add(CLI::App& verb, const std::string& title,
                       const std::vector<FieldInfo>& fields) {
   for (const FieldInfo& field : fields) {
@@ -151,7 +168,9 @@ void ConfigWords::add(CLI::App& verb, const std::string& title,
                              help + (field.fallback == "true" ? " (on)" : ""));
     } else {
       if (!range.empty()) help += "; " + range;
-      if (!field.fallback.empty()) help += " (" + field.fallback + ")";
+      if (!field.fallback.empty() && !(field.fallback == "0" && no_limit(field))) {
+        help += " (" + field.fallback + ")";
+      }
       option = verb.add_option(flag, word->value, help)
                    ->type_name(field.kind == FieldInfo::Kind::text ? "TEXT" : "NUMBER");
     }
@@ -200,6 +219,10 @@ std::unique_ptr<Solver> solver_of(const std::string& folder, const ConfigWords& 
   const Config config = load_config(folder);
   as_usage([&] { check_answer_options(config, said); });
   return open_solver(folder, said);
+}
+
+void print_notes(Solver& solver) {
+  for (const std::string& note : solver.take_notes()) fmt::print(stderr, "{}\n", note);
 }
 
 std::string setting_words(const std::string& key, const std::string& value) {

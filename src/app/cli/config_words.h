@@ -21,6 +21,8 @@ class ConfigWords {
   ConfigWords(CLI::App& verb, const std::vector<std::string>& words);
   // Adds the options that say how a trained model answers, as --beam.
   static ConfigWords of_answers(CLI::App& verb);
+  // Adds the options that say how files are read, as --columns.
+  void add_reading(CLI::App& verb);
   // What was said, in order: the preset's settings, the options, then --set. A preset of another
   // task is a UsageError.
   Settings settings(const std::string& task = "") const;
@@ -42,6 +44,8 @@ void add_task(CLI::App& verb, std::string& task);
 // make_config and find_task, with whatever they find wrong said as wrong usage.
 const Task& task_named(const std::string& name);
 Config config_of(const Task& task, const Settings& settings);
+// On stderr, what the solver noticed: how files were read and texts split.
+void print_notes(Solver& solver);
 // open_solver, with options that say nothing about its answers said as wrong usage.
 std::unique_ptr<Solver> solver_of(const std::string& folder, const ConfigWords& answers);
 // A word as a shell takes it: in quotes where it needs them.

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -55,6 +56,7 @@ nlohmann::json details_of(Solver& solver, const Evaluation& e, const nlohmann::j
   json["truths"] = e.truths;
   json["outputs"] = e.outputs;
   json["drawings"] = nlohmann::json::array();
+  if (!e.items.empty()) json["by_class"] = to_json(class_report(e.items));
   for (const auto& one : e.metrics) json["tallies"][one.metric] = one.tallies;
   for (const Metric& m : e.values())
     json["metrics"].push_back({{"name", m.name}, {"value", m.value}});
@@ -66,8 +68,15 @@ nlohmann::json details_of(Solver& solver, const Evaluation& e, const nlohmann::j
 
 void eval(const EvalWords& words) {
   const std::string folder = model_folder(words.folder);
+  const bool of_data = words.data == "test" || words.data == "dev";
+  for (const auto& [name, text] : words.answers->settings()) {
+    if (of_data && std::ranges::find(reading_options(), name) != reading_options().end()) {
+      throw UsageError(say("eval: ", name, " says how a file is read; give --data FILE with it"));
+    }
+  }
   auto solver = solver_of(folder, *words.answers);
   const Evaluation evaluation = solver->evaluate(words.data);
+  if (!of_data) print_notes(*solver);
   const Latency latency = latency_of(*solver, evaluation);
   const nlohmann::json speed = speed_of(evaluation, latency);
   if (!words.details.empty()) {
@@ -78,12 +87,16 @@ void eval(const EvalWords& words) {
     nlohmann::json json = speed;
     json["examples"] = evaluation.inputs.size();
     for (const Metric& m : evaluation.values()) json["metrics"][m.name] = m.value;
+    if (!evaluation.items.empty()) json["by_class"] = to_json(class_report(evaluation.items));
     fmt::print("{}\n", json_text(json));
     return;
   }
   fmt::print("{} on {} examples of {}\n\n", folder, with_commas(evaluation.inputs.size()),
              words.data);
   print_metrics(evaluation.values());
+  if (!evaluation.items.empty()) {
+    fmt::print("\n{}", text_of(class_report(evaluation.items), terminal_width()));
+  }
   fmt::print("\n");
   if (latency.examples > 0) {
     fmt::print("  {:<18}{:>9} ms, 95 % within {} ms ({} timed)\n", "one alone",
@@ -101,7 +114,7 @@ void add_eval(CLI::App& app) {
   auto* verb = app.add_subcommand("eval", "Measure a trained model");
   auto words = std::make_shared<EvalWords>();
   verb->add_option("dir", words->folder, "Folder of the model")->required();
-  verb->add_option("--data", words->data, "test, dev, or a file of the task's format")
+  verb->add_option("--data", words->data, "test, dev, a file of the task's format, or - (stdin)")
       ->capture_default_str();
   verb->add_option("--details", words->details,
                    "Write answers and what every example counts to this JSON file");
@@ -109,6 +122,7 @@ void add_eval(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   verb->add_flag("--json", words->json, "Print the metrics as JSON");
   words->answers = ConfigWords::of_answers(*verb);
+  words->answers->add_reading(*verb);
   verb->callback([words] { eval(*words); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "fovea/app/cli/verbs.h"
 #include "fovea/attention/catalog.h"
+#include "fovea/base/utf8.h"
 #include "fovea/task/solver.h"
 
 namespace fovea::cli {
@@ -21,6 +22,8 @@ const char* title_of(Entry::Kind kind) {
       return "Positions";
     case Entry::Kind::query:
       return "Queries";
+    case Entry::Kind::feature:
+      return "Several inputs";
   }
   return "";
 }
@@ -58,28 +61,53 @@ void print_json() {
   fmt::print("{}\n", list.dump(2));
 }
 
+// One entry's line in 80 columns: what does not fit goes on below, two columns further in.
+template <class... Parts>
+void print_line(fmt::format_string<Parts...> format, Parts&&... parts) {
+  constexpr size_t width = 80;
+  std::string line = fmt::format(format, std::forward<Parts>(parts)...);
+  const size_t indent = std::min(line.find_first_not_of(' '), width / 2);
+  while (static_cast<size_t>(count_code_points(line)) > width) {
+    size_t end = 0, columns = 0, cut = 0;
+    for (std::string_view point : code_points(line)) {
+      if (columns++ > width) break;
+      if (point == " " && columns > indent + 3) cut = end;
+      end += point.size();
+    }
+    if (cut == 0) break;  // one long word
+    fmt::print("{}\n", line.substr(0, cut));
+    const size_t rest = line.find_first_not_of(' ', cut);
+    if (rest == std::string::npos) return;
+    line = std::string(indent + 2, ' ') + line.substr(rest);
+  }
+  fmt::print("{}\n", line);
+}
+
 // Tasks, their built-in data and the recipes.
 void print_tasks() {
   fmt::print("Tasks\n");
   for (const Task& task : tasks()) {
-    fmt::print("  {:<18} {}\n      data: {}\n", task.name, task.title, task.input);
+    print_line("  {:<18} {}", task.name, task.title);
+    print_line("      data: {}", task.input);
     for (const Builtin& builtin : task.builtin) {
-      fmt::print("      builtin:{}: {}\n", builtin.name, builtin.help);
+      print_line("      builtin:{}: {}", builtin.name, builtin.help);
     }
   }
   fmt::print("\nModels\n");
   for (const ModelEntry& entry : models()) {
     std::string for_tasks;
     for (const Task& task : tasks()) {
-      if (task.takes != entry.takes || task.gives != entry.gives) continue;
+      if (task.gives != entry.gives) continue;
+      if (task.takes != entry.takes && (!task.also || task.also->takes != entry.takes)) continue;
       for_tasks += (for_tasks.empty() ? "" : ", ") + task.name;
     }
-    fmt::print("  {:<18} {}: {}\n      {}\n", entry.name, for_tasks, entry.title, entry.equation);
-    if (!entry.paper.empty()) fmt::print("      {}\n", entry.paper);
+    print_line("  {:<18} {}: {}", entry.name, for_tasks, entry.title);
+    print_line("      {}", entry.equation);
+    if (!entry.paper.empty()) print_line("      {}", entry.paper);
   }
   fmt::print("\nPresets\n");
   for (const Preset& preset : presets()) {
-    fmt::print("  {:<21} {}: {}\n", preset.name, preset.task, preset.help);
+    print_line("  {:<21} {}: {}", preset.name, preset.task, preset.help);
   }
   fmt::print("\n");
 }
@@ -93,17 +121,17 @@ void print_text() {
       kind = title_of(entry.kind);
     }
     const std::string options = option_text(entry);
-    fmt::print("  {:<18} {:<4} {}\n", entry.name, entry.id, entry.title);
-    fmt::print("      {}\n", entry.equation);
-    fmt::print("      {}{}{}\n", entry.paper, options.empty() ? "" : "; ", options);
+    print_line("  {:<18} {:<4} {}", entry.name, entry.id, entry.title);
+    print_line("      {}", entry.equation);
+    print_line("      {}{}{}", entry.paper, options.empty() ? "" : "; ", options);
   }
 }
 
 // The page docs/mechanisms.md.
 void print_markdown() {
   fmt::print("# Mechanisms\n\nMade from the catalogue by `fovea list --markdown`.\n");
-  for (auto kind :
-       {Entry::Kind::score, Entry::Kind::alignment, Entry::Kind::position, Entry::Kind::query}) {
+  for (auto kind : {Entry::Kind::score, Entry::Kind::alignment, Entry::Kind::position,
+                    Entry::Kind::query, Entry::Kind::feature}) {
     fmt::print(
         "\n## {}\n\n| name | what | equation | paper | options | laws "
         "|\n|---|---|---|---|---|---|\n",

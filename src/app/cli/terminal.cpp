@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+
+#include "fovea/base/error.h"
 
 namespace fovea::cli {
 
@@ -19,6 +23,12 @@ int terminal_width() {
 }
 
 bool wants_colour() { return isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR"); }
+
+void flush_stdout() {
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  check(!failed, "stdout: cannot be written", errno == 0 ? "" : say(": ", std::strerror(errno)));
+}
 
 std::string with_commas(int64_t n) {
   std::string text = std::to_string(n);
@@ -68,6 +78,15 @@ void ProgressBar::operator()(const TrainProgress& p) {
     }
   }
   const auto now = Clock::now();
+  // Who reads a log wants a sign of life, not every step.
+  if (!terminal && p.validation.empty() && now - last_ >= std::chrono::minutes(1)) {
+    if (last_ != Clock::time_point()) {
+      fmt::print(stderr, "step {}  epoch {}  {}  loss {:.4f}  {:.0f} %\n", p.step, p.epoch,
+                 clock_text(p.seconds), p.loss, 100 * p.done);
+    }
+    last_ = now;
+  }
+  if (!terminal && !p.validation.empty()) last_ = now;
   if (!terminal || (now - last_ < std::chrono::milliseconds(100) && p.done < 1)) return;
   last_ = now;
   const double left = p.done > 0.002 ? p.seconds * (1 / p.done - 1) : 0;

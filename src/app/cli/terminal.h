@@ -14,6 +14,9 @@ int terminal_width();
 // Colours are wanted on stdout: it is a terminal, and NO_COLOR is not set.
 bool wants_colour();
 
+// Throws when what was printed cannot be written: a full disk, a pipe that nobody reads.
+void flush_stdout();
+
 std::string with_commas(int64_t n);        // 1,234,567
 std::string short_count(int64_t n);        // 1.2M, 340k
 std::string clock_text(double seconds);    // 1:05, 2:03:04

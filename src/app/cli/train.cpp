@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
+#include "fovea/base/json_text.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea::cli {
@@ -27,7 +29,7 @@ struct TrainWords {
 // A new run, or one that goes on: its folder's config, of which little may change.
 Config config_for(const TrainWords& words, const Task& task, bool goes_on) {
   const Settings said = words.config->settings(task.name);
-  if (!goes_on) return config_of(task, said);
+  if (!goes_on) return config_of(task, with_inferred(task, said));
   const Config config = load_config(words.out);
   check(config.task == task.name, words.out, ": holds a model of the task ", config.task, ", not ",
         task.name);
@@ -43,6 +45,13 @@ Config config_for(const TrainWords& words, const Task& task, bool goes_on) {
   return changed(config, said);
 }
 
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", std::localtime(&now));
+  return text;
+}
+
 nlohmann::json summary_of(const Config& config, const TrainResult& result, int64_t parameters,
                           const std::vector<Metric>& test) {
   nlohmann::json json{{"task", config.task},
@@ -54,6 +63,7 @@ nlohmann::json summary_of(const Config& config, const TrainResult& result, int64
                       {"seconds", result.seconds},
                       {"step_ms", result.step_seconds * 1e3},
                       {"peak_mb", bench::peak_megabytes()},
+                      {"ended", today()},
                       {"parameters", parameters}};
   if (result.best) json["validation"][result.best->name] = result.best->value;
   for (const Metric& m : test) json["test"][m.name] = m.value;
@@ -66,14 +76,16 @@ int train(const TrainWords& words) {
   check(!there || words.resume, words.out,
         ": already holds a model; give --resume to go on with it, or another --out");
   const Config config = config_for(words, task, there);
-  auto solver = task.make(config, Purpose::learn, there ? words.out : "");
-  if (!words.out.empty()) {
-    fs::create_directories(words.out);
-    if (!there) solver->save_vocabulary(words.out);
-    if (!there) save_config(words.out, config);  // last: a folder with a config is whole
-  }
+  const auto solver = begin_run(config, words.out, there);
+  print_notes(*solver);
   fmt::print(stderr, "{}: {}; {} parameters\n", config.data, solver->summary(),
              with_commas(solver->parameters().count()));
+  const DataReport report = solver->data_report();
+  for (const std::string& line : lines_of(report)) fmt::print(stderr, "{}\n", line);
+  if (!words.out.empty() && !there) {
+    const std::string text = json_text(to_json(report), 2) + "\n";
+    write_file_atomically(words.out + "/data.json", std::as_bytes(std::span(text)));
+  }
   ProgressBar bar;
   const TrainResult result = fovea::train(*solver, {.options = config,
                                                     .folder = words.out,
@@ -94,14 +106,17 @@ int train(const TrainWords& words) {
     return 130;
   }
   if (!words.out.empty()) load_parameters(words.out + "/model.safetensors", solver->parameters());
-  const std::vector<Metric> test = solver->evaluate("test").values();
-  const auto summary = summary_of(config, result, solver->parameters().count(), test);
+  const Evaluation evaluation = solver->evaluate("test");
+  const std::vector<Metric> test = evaluation.values();
+  auto summary = summary_of(config, result, solver->parameters().count(), test);
+  const ClassReport classes = class_report(evaluation.items);
+  if (!classes.classes.empty()) summary["by_class"] = to_json(classes);
   if (!words.out.empty()) {
-    const std::string text = summary.dump(2) + "\n";
+    const std::string text = json_text(summary, 2) + "\n";
     write_file_atomically(words.out + "/summary.json", std::as_bytes(std::span(text)));
   }
   if (words.json) {
-    fmt::print("{}\n", summary.dump());
+    fmt::print("{}\n", json_text(summary));
     return 0;
   }
   fmt::print("{} on {}: {} steps in {} (stopped by {}), best at step {}\n\n", task.name,
@@ -109,6 +124,7 @@ int train(const TrainWords& words) {
              with_commas(result.best_step));
   fmt::print("On examples it has not seen:\n");
   print_metrics(test);
+  if (!classes.classes.empty()) fmt::print("\n{}", text_of(classes, terminal_width()));
   if (words.out.empty()) {
     fmt::print(stderr, "\nThe model was not kept: give --out DIR for that.\n");
   } else {

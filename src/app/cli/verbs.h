@@ -23,11 +23,15 @@ using Words = std::vector<std::string>;  // the command line, without the progra
 // Measuring starts the program again, so it needs its words.
 void add_bench(CLI::App& app, char** argv);  // fovea bench WHAT
 void add_list(CLI::App& app);                // fovea list
+void add_shell(CLI::App& app);               // fovea completion SHELL, fovea man
 // What `train` and `compare` can be told depends on the task and model named: they see all words.
+void add_fit(CLI::App& app, const Words& words, int& exit_code);      // fovea fit FILE...
 void add_train(CLI::App& app, const Words& words, int& exit_code);    // fovea train TASK
 void add_eval(CLI::App& app);                                         // fovea eval DIR
-void add_predict(CLI::App& app);                                      // fovea predict DIR
+void add_predict(CLI::App& app, int& exit_code);                      // fovea predict DIR
+void add_info(CLI::App& app);                                         // fovea info DIR
 void add_attend(CLI::App& app);                                       // fovea attend DIR TEXT
+void add_score(CLI::App& app);                                        // fovea score DIR FILE
 void add_compare(CLI::App& app, const Words& words, int& exit_code);  // fovea compare TASK
 
 }  // namespace fovea::cli

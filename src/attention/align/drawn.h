@@ -11,7 +11,9 @@ namespace fovea {
 // How the gradient passes a hard choice: as if it had been soft (Bengio, Leonard, Courville 2013),
 // or not at all, with the log-probability given back for a REINFORCE term (Williams 1992).
 enum class Estimator { straight_through, reinforce };
+// One key for each query.
 Alignment hard_alignment(Estimator estimator);
+// The selector sees keys, d_k wide; whether each is kept is drawn while training.
 Alignment reinforced_alignment(Scope s, int64_t d_k);
 
 }  // namespace fovea

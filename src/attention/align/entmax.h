@@ -10,7 +10,7 @@
 namespace fovea {
 
 Alignment entmax_alignment(double alpha = 1.5);  // alpha in (1, 2]
-Alignment sparsemax_alignment();
+Alignment sparsemax_alignment();                 // entmax with alpha = 2
 
 // Alpha-entmax along the last axis.
 Tensor entmax(const Tensor& z, double alpha);

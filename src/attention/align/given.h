@@ -29,6 +29,7 @@ bool may_look(std::span<const T> row) {
   return std::ranges::any_of(row, [](T x) { return x > -std::numeric_limits<T>::infinity(); });
 }
 
+// The rule for `count` rows of n scores, `ld` apart: as kernels call it.
 template <class Rule>
 void forward_block(const void* self, float* rows, int64_t count, int64_t ld, int64_t n) {
   for (int64_t r = 0; r < count; ++r) {
@@ -37,6 +38,7 @@ void forward_block(const void* self, float* rows, int64_t count, int64_t ld, int
   }
 }
 
+// Its adjoint for as many rows; both arrays have the same layout.
 template <class Rule>
 void backward_block(const void* self, const float* weights, float* gradient, int64_t count,
                     int64_t ld, int64_t n) {
@@ -75,6 +77,7 @@ Tensor weights(const Rule& rule, const Tensor& e) {
 
 }  // namespace given
 
+// The alignment of a rule, which is copied; `name` is what errors and reports call it.
 template <class Rule>
 Alignment row_alignment(std::string name, Rule rule) {
   auto kept = std::make_shared<const Rule>(rule);

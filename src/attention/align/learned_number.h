@@ -10,10 +10,11 @@ namespace fovea {
 
 // x [B, T, H, D] -> [B, T, H]
 struct LearnedNumber {
-  Linear inner, outer;
+  Linear inner, outer;  // W and b; w
   LearnedNumber(Scope s, int64_t d)
       : inner(s / "inner", d, d), outer(s / "outer", d, 1, {.bias = false}) {}
 
+  // linear, or precise_linear where the number is to be exact.
   using Product = Tensor (*)(const Tensor& x, const Tensor& weight, const Tensor& bias);
   Tensor operator()(const Tensor& x, Product product = linear) const {
     const Tensor h = tanh(product(x, inner.weight, inner.bias));

@@ -9,7 +9,9 @@
 
 namespace fovea {
 
+// The window stands where AttentionInputs says that a query stands; reach is D, above 0.
 Alignment local_m_alignment(double reach);
+// The window stands where the query's own features, d_q of them, put it.
 Alignment local_p_alignment(Scope s, int64_t d_q, double reach);
 
 }  // namespace fovea

@@ -7,7 +7,7 @@
 
 namespace fovea {
 
-Alignment softmax_alignment();
-Alignment sigmoid_alignment();
+Alignment softmax_alignment();  // the default of attend
+Alignment sigmoid_alignment();  // weights need not sum to 1
 
 }  // namespace fovea

@@ -5,10 +5,12 @@
 
 namespace fovea {
 
+// All mechanisms of one kind, in the order of catalog().
 std::vector<Entry> score_entries();
 std::vector<Entry> alignment_entries();
 std::vector<Entry> position_entries();
 std::vector<Entry> query_entries();
+std::vector<Entry> feature_entries();
 
 // Laws of a soft alignment over keys that have no order of their own.
 inline const std::vector<Law> set_laws{Law::rows_sum_to_one, Law::causal,

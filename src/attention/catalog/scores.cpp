@@ -5,6 +5,7 @@
 #include "fovea/attention/score/location.h"
 #include "fovea/attention/score/map.h"
 #include "fovea/attention/score/similarity.h"
+#include "fovea/attention/score/trilinear.h"
 
 namespace fovea {
 namespace {
@@ -137,6 +138,20 @@ std::vector<Entry> score_entries() {
        .score =
            [](Scope s, const Options& o) {
              return self_attentive_score(s, o.d_k, o.score_width, score_map(o.act));
+           }},
+      {.id = "F3",
+       .name = "trilinear",
+       .kind = kind,
+       .title = "Trilinear: query, key and their product",
+       .paper = "Seo et al. 2017; Fan, Feng, Zhao 2018",
+       .equation = "e = w . [q; k; q o k]",
+       .options = {},
+       .laws = set_laws,
+       .score =
+           [](Scope s, const Options& o) {
+             check(o.d_q == o.d_k, "trilinear score: multiplies queries and keys feature by ",
+                   "feature, and these are ", o.d_q, " and ", o.d_k, " wide; general does not");
+             return trilinear_score(s, o.d_k);
            }},
   };
 }

@@ -11,6 +11,7 @@
 
 namespace fovea {
 
+// m_h for each head.
 std::vector<double> alibi_slopes(int64_t heads);
 
 // [1, heads, 1, 2 reach + 1]: a number for every distance from -reach to reach.
@@ -18,6 +19,7 @@ Tensor alibi_distances(int64_t heads, int64_t reach, Dtype dtype = Dtype::f32);
 // [1, heads, Tq, Tk], the same for the whole batch; query i stands where key i + offset does.
 Tensor alibi(int64_t heads, int64_t Tq, int64_t Tk, int64_t offset = 0, Dtype dtype = Dtype::f32);
 
+// For MultiHeadOptions::positions: nothing is learned.
 PositionsFactory alibi_positions();
 
 }  // namespace fovea

@@ -12,8 +12,9 @@ namespace fovea {
 
 class Angles {
  public:
-  Angles(int64_t pairs, int64_t width, double base) : frequency_(pairs), cos_(pairs), sin_(pairs) {
-    for (int64_t i = 0; i < pairs; ++i) {
+  Angles(int64_t pairs, int64_t width, double base)
+      : frequency_(static_cast<size_t>(pairs)), cos_(frequency_), sin_(frequency_) {
+    for (size_t i = 0; i < frequency_.size(); ++i) {
       frequency_[i] = std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
       cos_[i] = std::cos(frequency_[i]);
       sin_[i] = std::sin(frequency_[i]);
@@ -23,17 +24,17 @@ class Angles {
   // Calls f(p, cos, sin) for p in [from, to); both arrays hold a number for each pair.
   template <class F>
   void each(int64_t from, int64_t to, const F& f) const {
-    const auto pairs = static_cast<int64_t>(frequency_.size());
+    const size_t pairs = frequency_.size();
     std::vector<double> c(pairs), s(pairs);
     for (int64_t p = from; p < to; ++p) {
       if ((p - from) % 64 == 0) {
-        for (int64_t i = 0; i < pairs; ++i) {
+        for (size_t i = 0; i < pairs; ++i) {
           c[i] = std::cos(static_cast<double>(p) * frequency_[i]);
           s[i] = std::sin(static_cast<double>(p) * frequency_[i]);
         }
       }
       f(p, c.data(), s.data());
-      for (int64_t i = 0; i < pairs; ++i) {
+      for (size_t i = 0; i < pairs; ++i) {
         const double next = c[i] * cos_[i] - s[i] * sin_[i];
         s[i] = s[i] * cos_[i] + c[i] * sin_[i];
         c[i] = next;

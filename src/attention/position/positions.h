@@ -18,6 +18,7 @@ struct Positions {
   std::function<Tensor(const Tensor& q, int64_t keys, int64_t offset)> distances{};
 };
 
+// Makes those of one attention, whose parameters stand under the Scope.
 using PositionsFactory = std::function<Positions(Scope, int64_t heads, int64_t d_head)>;
 
 }  // namespace fovea

@@ -11,15 +11,17 @@
 namespace fovea {
 
 struct RotaryOptions {
+  // Which features turn together: (2i, 2i + 1), or (i, i + d/2).
   enum class Pairs { neighbours, halves };
-  Pairs pairs = Pairs::neighbours;
-  double base = 10000;
-  int64_t width = 0;  // only the first so many features turn; 0 is all
+  Pairs pairs = Pairs::neighbours;  // as the paper has them
+  double base = 10000;              // of the angles: larger ones turn more slowly
+  int64_t width = 0;                // only the first so many features turn; 0 is all
 };
 
 // x [B, T, H, D], whose first row stands at position `offset`.
 Tensor rotary(const Tensor& x, int64_t offset = 0, const RotaryOptions& options = {});
 
+// For MultiHeadOptions::positions: nothing is learned.
 PositionsFactory rotary_positions(const RotaryOptions& options = {});
 
 }  // namespace fovea

@@ -11,18 +11,20 @@
 namespace fovea {
 
 struct T5Options {
-  int64_t buckets = 32;
-  int64_t longest = 128;
-  bool causal = false;
+  int64_t buckets = 32;   // of distances, in all
+  int64_t longest = 128;  // from this distance on all share the last bucket
+  bool causal = false;    // no key after the query is looked at
 };
 
 // The bucket of a key that stands `distance` = j - i after its query.
 int64_t t5_bucket(int64_t distance, const T5Options& options = {});
 
+// The learned biases.
 struct T5Position {
-  Parameter weight;  // [buckets, heads]
-  T5Options options;
+  Parameter weight;   // [buckets, heads]
+  T5Options options;  // as it was made
 
+  // Biases start as N(0, 0.1^2).
   T5Position(Scope s, int64_t heads, const T5Options& options = {});
 
   // [1, heads, 1, 2 longest + 1]: beyond `longest` nothing changes.
@@ -31,6 +33,7 @@ struct T5Position {
   Tensor bias(int64_t Tq, int64_t Tk, int64_t offset = 0) const;
 };
 
+// For MultiHeadOptions::positions: each attention learns its own.
 PositionsFactory t5_positions(const T5Options& options = {});
 
 }  // namespace fovea

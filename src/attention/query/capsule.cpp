@@ -31,8 +31,8 @@ Capsules::Output Capsules::operator()(const Inputs& in) const {
                                     .v = v,
                                     .who = in.who,
                                     .lengths = in.lengths,
-                                    .capture = in.capture,
-                                    .name = name},
+                                    .name = name,
+                                    .capture = in.capture},
                                    dot_score(), align);
   Output out;
   out.representation = reshape(o.context, {B, C, d_v});

@@ -15,13 +15,15 @@ namespace fovea {
 struct Capsules {
   Capsules(Scope s, int64_t classes, int64_t d_k, int64_t d_v, const AlignmentFactory& align = {});
 
+  // What a call takes.
   struct Inputs {
-    Tensor k;    // [B, T, d_k]
-    Tensor v{};  // [B, T, d_v]; empty: k
-    Pattern who{};
-    Tensor lengths{};  // as in AttentionInputs
-    Capture capture{};
+    Tensor k;           // [B, T, d_k]
+    Tensor v{};         // [B, T, d_v]; empty: k
+    Pattern who{};      // which keys count
+    Tensor lengths{};   // as in AttentionInputs
+    Capture capture{};  // which weights to keep
   };
+  // What a call gives; C is the number of classes.
   struct Output {
     Tensor representation;  // c [B, C, d_v]
     Tensor probability;     // p [B, C]
@@ -34,7 +36,7 @@ struct Capsules {
   Parameter query;   // q [C, d_k]
   Parameter weight;  // w [C, d_v]
   Parameter bias;    // b [C]
-  Alignment align;
+  Alignment align;   // of every capsule
   std::string name;  // its path: what a Recorder calls its map
 };
 

@@ -14,26 +14,30 @@
 namespace fovea {
 
 struct MultiHopOptions {
+  // How a context changes the query.
   enum class Next {
     add,          // q + c
     map_and_add,  // H q + c
     transform,    // tanh(W_q q + W_c c + b)
   };
-  int64_t hops = 2;
-  bool shared = false;
-  Next next = Next::transform;
-  bool beside = false;       // the last context stands beside the query when keys are scored
-  ScoreFactory score{};      // null: general
-  AlignmentFactory align{};  // null: softmax
+  int64_t hops = 2;             // at least one
+  bool shared = false;          // one set of weights for all hops
+  Next next = Next::transform;  // transform needs no equal widths
+  bool beside = false;          // the last context stands beside the query when keys are scored
+  ScoreFactory score{};         // null: general
+  AlignmentFactory align{};     // null: softmax
 };
 
+// The mechanism with its parameters.
 struct MultiHop {
   MultiHop(Scope s, int64_t d_q, int64_t d_k, int64_t d_v, const MultiHopOptions& options = {});
 
+  // What one hop hands to the next.
   struct State {
     Tensor query;    // [B, Tq, H, d_q]
     Tensor context;  // [B, Tq, H, d_v]; empty before the first hop without `beside`
   };
+  // What a call gives.
   struct Output {
     Tensor context;                     // of the last hop
     Tensor query;                       // what would ask next: q + c in a memory network's answer
@@ -45,14 +49,16 @@ struct MultiHop {
   State start(const AttentionInputs& in) const;
   AttentionOutput hop(int64_t s, AttentionInputs in, State& state) const;
 
+  // What one hop has of its own.
   struct Hop {
-    Score score;
-    Alignment align;
+    Score score;      // of keys against the query
+    Alignment align;  // of those scores
+    // H or W_q, and W_c with b: where `next` has them.
     std::optional<Linear> from_query, from_context;
   };
-  MultiHopOptions options;
-  std::string path;  // hop s is path/s to a Recorder
-  std::vector<Hop> parts;
+  MultiHopOptions options;  // as it was made
+  std::string path;         // hop s is path/s to a Recorder
+  std::vector<Hop> parts;   // one for each hop, or one for all
 
  private:
   Tensor next(const Hop& part, const State& state) const;

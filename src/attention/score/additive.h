@@ -10,6 +10,7 @@
 
 namespace fovea {
 
+// d_w: the width of the hidden layer, and of w.
 Score additive_score(Scope s, int64_t d_q, int64_t d_k, int64_t d_w, ScoreMap act = ScoreMap::tanh);
 // The query is not looked at; one query row is enough.
 Score self_attentive_score(Scope s, int64_t d_k, int64_t d_w, ScoreMap act = ScoreMap::tanh);

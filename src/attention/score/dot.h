@@ -9,12 +9,14 @@
 
 namespace fovea {
 
+// Without parameters; queries and keys are equally wide.
 inline Score dot_score() {
-  return [](const Tensor& q, const Tensor& k) { return ScoreForm{q, k}; };
+  return [](const Heads& q, const Heads& k) { return ScoreForm{q, k}; };
 }
 
+// The same over the root of the width, so that scores of wide heads do not grow.
 inline Score scaled_score() {
-  return [](const Tensor& q, const Tensor& k) {
+  return [](const Heads& q, const Heads& k) {
     return ScoreForm{q, k, 1 / std::sqrt(static_cast<double>(k.dim(-1)))};
   };
 }

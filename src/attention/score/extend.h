@@ -12,6 +12,7 @@ inline Tensor extended(const Tensor& x, const Tensor& more) {
   return concat({x, broadcast_to(more, {x.dim(0), x.dim(1), x.dim(2), more.dim(-1)})}, -1);
 }
 
+// A feature that is 1 everywhere, of x's type: for extended().
 inline Tensor one_like(const Tensor& x) { return Tensor::full({1, 1, 1, 1}, 1, x.dtype()); }
 
 }  // namespace fovea

@@ -9,6 +9,7 @@
 
 namespace fovea {
 
+// W is [d_k, d_q]; queries and keys may differ in width.
 Score general_score(Scope s, int64_t d_q, int64_t d_k);
 Score biased_general_score(Scope s, int64_t d_q, int64_t d_k);
 Score activated_general_score(Scope s, int64_t d_q, int64_t d_k, ScoreMap act = ScoreMap::tanh);

@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// map(s), element by element; of a distance, which is no function of s, an Error.
 Tensor apply(ScoreMap map, const Tensor& s);
 // tanh, sigmoid, relu or leaky_relu; another name is an Error that suggests the nearest.
 ScoreMap score_map(const std::string& name);

@@ -28,7 +28,7 @@ Score cosine_score(Scope s, double beta, bool learn_beta) {
 }
 
 Score euclidean_score() {
-  return [](const Tensor& q, const Tensor& k) { return ScoreForm{q, k, 1, ScoreMap::distance}; };
+  return [](const Heads& q, const Heads& k) { return ScoreForm{q, k, 1, ScoreMap::distance}; };
 }
 
 Score kernel_score(Scope s, int64_t d, double w, bool learn_w) {

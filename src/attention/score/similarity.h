@@ -11,8 +11,11 @@
 
 namespace fovea {
 
+// beta is the first value, or with learn_beta = false the only one.
 Score cosine_score(Scope s, double beta = 1, bool learn_beta = true);
+// Without parameters; queries and keys are equally wide.
 Score euclidean_score();
+// d: the width of queries and keys, each feature with a w of its own where it is learned.
 Score kernel_score(Scope s, int64_t d, double w = 1, bool learn_w = true);
 
 }  // namespace fovea

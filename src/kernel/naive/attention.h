@@ -15,13 +15,13 @@ namespace fovea::naive {
 
 using kernel::Align;
 using kernel::AttentionGradients;
-using kernel::AttentionInputs;
 using kernel::AttentionSummary;
+using kernel::HeadInputs;
 using kernel::HeadView;
 
 // e_i: scores of one query, -inf where it may not look.
 template <class T>
-void attention_scores(const AttentionInputs<T>& in, int64_t b, int64_t h, int64_t i, T* e) {
+void attention_scores(const HeadInputs<T>& in, int64_t b, int64_t h, int64_t i, T* e) {
   const T minus_infinity = -std::numeric_limits<T>::infinity();
   const int64_t lo = in.lo(b, h, i), hi = in.hi(b, h, i);
   const T* q = in.q.at(b, h) + i * in.q.row;
@@ -57,7 +57,7 @@ T attention_align(Align align, T* e, int64_t n) {
 
 // 0 where dropout takes a weight away, else what scales the others up.
 template <class T>
-T attention_keep(const AttentionInputs<T>& in, int64_t b, int64_t h, int64_t i, int64_t j) {
+T attention_keep(const HeadInputs<T>& in, int64_t b, int64_t h, int64_t i, int64_t j) {
   const uint32_t key = kernel::dropout_row_key(in.dropout.seed, b * in.H + h, i);
   const bool dropped = kernel::dropout_bits(key, j) < kernel::dropout_threshold(in.dropout.rate);
   return dropped ? T(0) : 1 / (1 - T(in.dropout.rate));
@@ -65,7 +65,7 @@ T attention_keep(const AttentionInputs<T>& in, int64_t b, int64_t h, int64_t i, 
 
 // What the summary says of one query's weights.
 template <class T>
-void attention_summarise(const AttentionInputs<T>& in, const AttentionSummary<T>& to, int64_t b,
+void attention_summarise(const HeadInputs<T>& in, const AttentionSummary<T>& to, int64_t b,
                          int64_t h, int64_t i, const T* a) {
   const int64_t row = (b * in.H + h) * in.Tq + i;
   if (to.top_keys || to.top_weights) {
@@ -95,7 +95,7 @@ void attention_summarise(const AttentionInputs<T>& in, const AttentionSummary<T>
 }
 
 template <class T>
-void attention_forward(const AttentionInputs<T>& in, HeadView<T> out, T* lse,
+void attention_forward(const HeadInputs<T>& in, HeadView<T> out, T* lse,
                        const AttentionSummary<T>* summary = nullptr) {
   std::vector<T> a(in.Tk);
   if (summary && summary->map) {
@@ -122,8 +122,8 @@ void attention_forward(const AttentionInputs<T>& in, HeadView<T> out, T* lse,
 }
 
 template <class T>
-void attention_clear(const AttentionInputs<T>& in, const HeadView<T>& to, int64_t heads,
-                     int64_t rows, int64_t cols) {
+void attention_clear(const HeadInputs<T>& in, const HeadView<T>& to, int64_t heads, int64_t rows,
+                     int64_t cols) {
   for (int64_t b = 0; b < in.B; ++b) {
     for (int64_t h = 0; h < heads; ++h) {
       for (int64_t t = 0; t < rows; ++t) std::fill_n(to.at(b, h) + t * to.row, cols, T(0));
@@ -132,7 +132,7 @@ void attention_clear(const AttentionInputs<T>& in, const HeadView<T>& to, int64_
 }
 
 template <class T>
-void attention_backward(const AttentionInputs<T>& in, HeadView<const T>, HeadView<const T> dout,
+void attention_backward(const HeadInputs<T>& in, HeadView<const T>, HeadView<const T> dout,
                         const T*, const AttentionGradients<T>& to) {
   attention_clear(in, to.dq, in.H, in.Tq, in.D);
   attention_clear(in, to.dk, in.Hk, in.Tk, in.D);
@@ -179,8 +179,8 @@ void attention_backward(const AttentionInputs<T>& in, HeadView<const T>, HeadVie
 }
 
 template <class T>
-void attention_weights(const AttentionInputs<T>& in, const T*, int64_t b, int64_t h,
-                       const int32_t* rows, int64_t count, T* weights) {
+void attention_weights(const HeadInputs<T>& in, const T*, int64_t b, int64_t h, const int32_t* rows,
+                       int64_t count, T* weights) {
   for (int64_t r = 0; r < count; ++r) {
     attention_scores(in, b, h, rows[r], weights + r * in.Tk);
     attention_align(in.align, weights + r * in.Tk, in.Tk);

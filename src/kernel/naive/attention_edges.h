@@ -21,7 +21,7 @@ struct EdgesTwin {
 template <class T>
 EdgesTwin<T> attention_edges(const kernel::EdgesInputs& all, const float* dout,
                              const float* dweights, RowAlignment<T> align = {}) {
-  const AttentionInputs<float>& in = all.base;
+  const HeadInputs<float>& in = all.base;
   const int64_t E = all.lists.edges;
   if (!align.forward) align = row_alignment<T>(all.align, all.alpha);
   EdgesTwin<T> to;

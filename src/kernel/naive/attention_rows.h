@@ -139,7 +139,7 @@ struct RowsTwin {
 template <class T>
 RowsTwin<T> attention_rows(const kernel::RowsInputs& rows, const float* dout, const float* dweights,
                            RowAlignment<T> align = {}) {
-  const AttentionInputs<float>& in = rows.base;
+  const HeadInputs<float>& in = rows.base;
   if (!align.forward) align = row_alignment<T>(rows.align, rows.alpha);
   const PairScore<T> score{rows.map, rows.w, in.scale, in.D};
   const bool local = rows.align == RowAlign::local;

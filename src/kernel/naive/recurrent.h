@@ -145,7 +145,8 @@ void cell_step_grad(Cell cell, const CellStepGrad<T>& s, int64_t H) {
 template <class T>
 void recurrent_forward(const Recurrence& r, const RecurrentForward<T>& f) {
   const int64_t H = r.H, G = gates_of(r.cell);
-  std::vector<T> hidden(G * H);
+  std::vector<T> memory(static_cast<size_t>(G * H));
+  T* hidden = memory.data();
   for (int64_t b = 0; b < r.B; ++b) {
     const T* h = f.h0 + b * H;
     const T* c = row_at(f.c0, b * H);
@@ -156,10 +157,10 @@ void recurrent_forward(const Recurrence& r, const RecurrentForward<T>& f) {
         for (int64_t j = 0; j < H; ++j) hidden[k] += h[j] * f.w_hidden[k * H + j];
       }
       T* kept = row_at(f.kept, row * H);
-      cell_step<T>(r.cell,
-                   {f.b_input, f.b_hidden, hidden.data(), h, c, f.gates + row * r.stride(), kept,
-                    f.y + row * H},
-                   H);
+      cell_step<T>(
+          r.cell,
+          {f.b_input, f.b_hidden, hidden, h, c, f.gates + row * r.stride(), kept, f.y + row * H},
+          H);
       h = f.y + row * H;
       c = kept;
     }
@@ -172,7 +173,8 @@ template <class T>
 void recurrent_backward(const Recurrence& r, const RecurrentBackward<T>& g) {
   const int64_t H = r.H, G = gates_of(r.cell);
   const bool lstm = r.cell == Cell::lstm;
-  std::vector<T> hidden(G * H), dh(H), dc(H);
+  std::vector<T> memory(static_cast<size_t>((G + 2) * H));
+  T *hidden = memory.data(), *dh = hidden + G * H, *dc = dh + H;
   for (int64_t b = 0; b < r.B; ++b) {
     for (int64_t j = 0; j < H; ++j) dh[j] = g.dh_last[b * H + j];
     for (int64_t j = 0; j < H && lstm; ++j) dc[j] = g.dc_last[b * H + j];
@@ -180,11 +182,10 @@ void recurrent_backward(const Recurrence& r, const RecurrentBackward<T>& g) {
       const int64_t row = r.row(b, t);
       const T* h_before = t > 0 ? g.y + r.row(b, t - 1) * H : g.h0 + b * H;
       const T* c_before = t > 0 ? row_at(g.kept, r.row(b, t - 1) * H) : row_at(g.c0, b * H);
-      cell_step_grad<T>(
-          r.cell,
-          {h_before, c_before, g.y + row * H, g.dy + row * H, g.gates + row * r.stride(),
-           row_at(g.kept, row * H), dh.data(), dc.data(), hidden.data()},
-          H);
+      cell_step_grad<T>(r.cell,
+                        {h_before, c_before, g.y + row * H, g.dy + row * H,
+                         g.gates + row * r.stride(), row_at(g.kept, row * H), dh, dc, hidden},
+                        H);
       for (int64_t j = 0; j < H; ++j) {
         for (int64_t k = 0; k < G * H; ++k) dh[j] += hidden[k] * g.w_hidden[k * H + j];
         if (g.h_before) g.h_before[row * H + j] = h_before[j];

@@ -62,7 +62,7 @@ void cross_entropy(const How& how, T* loss, T* lse, const T* logits, const int32
     const T s = how.smoothing;
     loss[r] = targets[r] < 0 ? T(0)
                              : (1 - s) * (lse[r] - x[targets[r]]) +
-                                   (s == 0 ? T(0) : s * (lse[r] - sum / how.cols));
+                                   (s == 0 ? T(0) : s * (lse[r] - sum / static_cast<T>(how.cols)));
   }
 }
 
@@ -71,8 +71,8 @@ void cross_entropy_grad(const How& how, T* dx, const T* dloss, const T* logits, 
                         const int32_t* targets) {
   for (int64_t r = 0; r < how.rows; ++r) {
     for (int64_t i = 0; i < how.cols; ++i) {
-      const T target =
-          T(how.smoothing) / how.cols + (i == targets[r] ? 1 - T(how.smoothing) : T(0));
+      const T target = T(how.smoothing) / static_cast<T>(how.cols) +
+                       (i == targets[r] ? 1 - T(how.smoothing) : T(0));
       const int64_t at = r * how.cols + i;
       dx[at] = targets[r] < 0 ? T(0) : dloss[r] * (std::exp(logits[at] - lse[r]) - target);
     }

@@ -23,6 +23,7 @@ class KernelRegression : public Scorer {
   std::string name_;
 };
 
+// The mean of the known answers, whatever is asked: learns nothing.
 class MeanRegression : public Scorer {
  public:
   Output operator()(const ModelInputs& in) const override;

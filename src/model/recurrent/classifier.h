@@ -14,8 +14,10 @@ namespace fovea {
 struct RecurrentClassifierOptions : RecurrentModelOptions {
   std::string summary = "last";  // without attention: last, mean, max
 };
+// Those of every recurrent model, and the summary.
 const Fields<RecurrentClassifierOptions>& recurrent_classifier_fields();
 
+// The model; its states are pooled in one of these ways.
 class RecurrentClassifier : public Scorer {
  public:
   RecurrentClassifier(Scope s, const ModelSizes& sizes, const RecurrentClassifierOptions& options,

@@ -8,7 +8,11 @@ const Fields<RecurrentModelOptions>& recurrent_fields() {
       layer_fields<O>(),
       {{"cell", &O::cell, "kind of recurrent unit", one_of({"rnn", "gru", "lstm"})},
        {"embed", &O::embed, "features of a token", whole_from(1, 65536)},
-       {"bidirectional", &O::bidirectional, "encode in both directions"}});
+       {"bidirectional", &O::bidirectional, "encode in both directions"},
+       {"word_dropout", &O::word_dropout, "part of the tokens dropped while training",
+        part_of_one()},
+       {"vectors", &O::vectors, "word vectors to begin with: a file as word2vec and GloVe have"},
+       {"tune_vectors", &O::tune_vectors, "go on learning the word vectors"}});
   return fields;
 }
 

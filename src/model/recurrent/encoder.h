@@ -27,17 +27,23 @@ struct RecurrentModelOptions {
   int64_t embed = 128;  // features of a token
   int64_t width = 256;  // units of a layer, in each direction
   bool bidirectional = true;
-  double dropout = 0;  // of embeddings, between layers and before the output
+  double dropout = 0;        // of embeddings, between layers and before the output
+  double word_dropout = 0;   // of whole tokens
+  std::string vectors{};     // file of word vectors to begin with
+  bool tune_vectors = true;  // else they stay as the file has them
 };
+// All of them, as options of a run.
 const Fields<RecurrentModelOptions>& recurrent_fields();
+// The unit that options.cell names.
 Cell cell_of(const RecurrentModelOptions& options);
 
 // Mean of each sequence's rows: [B, features].
-inline Tensor mean_rows(const Tensor& rows, const Sequences& of) {
+inline Tensor mean_rows(const Tensor& rows, const Packing& of) {
   const Tensor n = maximum(of.lengths().to(rows.dtype()), Tensor::full({1}, 1, rows.dtype()));
   return scatter_add(rows, of.owners(), of.count()) / n.reshaped({of.count(), 1});
 }
 
+// The layers with their weights.
 struct RecurrentEncoder {
   // `more`: features that stand beside each token's embedding.
   RecurrentEncoder(Scope s, int64_t vocabulary, const RecurrentModelOptions& o, int64_t more = 0)
@@ -47,14 +53,20 @@ struct RecurrentEncoder {
                {.cell = cell_of(o),
                 .layers = static_cast<int>(o.layers),
                 .bidirectional = o.bidirectional,
-                .dropout = o.dropout}) {}
+                .dropout = o.dropout}) {
+    if (!o.vectors.empty() && !o.tune_vectors) embedding.weight.freeze();
+  }
 
+  // What a call gives.
   struct Output {
     Tensor rows;           // [rows, features()]: a state for every token, packed
     RecurrentStates last;  // as Recurrent gives them
   };
   Output operator()(const Sequences& tokens, const Tensor& more = {}) const {
     Tensor x = embedding(tokens.ids);
+    if (options.word_dropout > 0) {
+      x = x * dropout(Tensor::full({tokens.rows(), 1}, 1, x.dtype()), options.word_dropout);
+    }
     if (!more.empty()) x = concat({x, more}, -1);
     auto out = layers({.x = dropout(x, options.dropout), .offsets = tokens.offsets});
     return {out.y, std::move(out.last)};
@@ -64,11 +76,12 @@ struct RecurrentEncoder {
     if (!options.bidirectional) return last.back().h;
     return concat({last[last.size() - 2].h, last.back().h}, -1);
   }
+  // How wide a token's state is: both directions side by side.
   int64_t features() const { return options.width * layers.directions(); }
 
-  RecurrentModelOptions options;
-  Embedding embedding;
-  Recurrent layers;
+  RecurrentModelOptions options;  // as it was made
+  Embedding embedding;            // [vocabulary, embed]
+  Recurrent layers;               // over the embeddings and what stands beside them
 };
 
 }  // namespace fovea

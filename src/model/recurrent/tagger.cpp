@@ -10,8 +10,10 @@ const Fields<SpellingOptions>& spelling_fields() {
 }
 
 RecurrentTagger::RecurrentTagger(Scope s, const ModelSizes& sizes, const RecurrentModelOptions& o,
-                                 const AttentionOptions& attention, const SpellingOptions& spelling)
-    : encoder_(s / "encoder", sizes.vocabulary, o, spelling.letters),
+                                 const AttentionOptions& attention, const SpellingOptions& spelling,
+                                 const TagOutputOptions& output)
+    : Tagger(s / "output", sizes.labels, output),
+      encoder_(s / "encoder", sizes.vocabulary, o, spelling.letters),
       output_(s / "output", encoder_.features() * (attends(attention) ? 2 : 1), sizes.labels) {
   if (spelling.letters > 0) spelling_.emplace(s, sizes.alphabet, spelling.letters);
   if (attends(attention)) {

@@ -9,14 +9,16 @@
 #include "fovea/model/named_attention.h"
 #include "fovea/model/recurrent/encoder.h"
 #include "fovea/model/spelling.h"
+#include "fovea/model/tagger.h"
 #include "fovea/nn/linear.h"
 
 namespace fovea {
 
-class RecurrentTagger : public Scorer {
+class RecurrentTagger : public Tagger {
  public:
   RecurrentTagger(Scope s, const ModelSizes& sizes, const RecurrentModelOptions& options,
-                  const AttentionOptions& attention, const SpellingOptions& spelling);
+                  const AttentionOptions& attention, const SpellingOptions& spelling,
+                  const TagOutputOptions& output);
 
   Output operator()(const ModelInputs& in) const override;
 

@@ -79,9 +79,9 @@ class Search {
     open_.resize(o_.beam);
   }
 
-  std::vector<Answer> answers() && {
+  std::vector<Hypothesis> answers() && {
     if (finished_.empty()) finish_open();
-    std::ranges::stable_sort(finished_, std::ranges::greater(), &Answer::score);
+    std::ranges::stable_sort(finished_, std::ranges::greater(), &Hypothesis::score);
     if (static_cast<int64_t>(finished_.size()) > o_.nbest) finished_.resize(o_.nbest);
     return std::move(finished_);
   }
@@ -148,14 +148,14 @@ class Search {
   BeamOptions o_;
   size_t longest_;
   std::vector<Open> open_;
-  std::vector<Answer> finished_;
+  std::vector<Hypothesis> finished_;
   bool done_ = false;
 };
 
 }  // namespace
 
-std::vector<std::vector<Answer>> beam_search(const Decoder& decoder, const Memory& memory,
-                                             const BeamOptions& options) {
+std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const Memory& memory,
+                                                 const BeamOptions& options) {
   check(options.beam >= 1 && options.nbest >= 1 && options.nbest <= options.beam,
         "beam search: needs 1 <= nbest <= beam, got ", options.nbest, " of ", options.beam);
   const int64_t B = memory.count(), beam = options.beam;
@@ -185,7 +185,7 @@ std::vector<std::vector<Answer>> beam_search(const Decoder& decoder, const Memor
     });
     if (beam > 1) decoding->select(rows);
   }
-  std::vector<std::vector<Answer>> answers;
+  std::vector<std::vector<Hypothesis>> answers;
   for (Search& search : searches) answers.push_back(std::move(search).answers());
   return answers;
 }

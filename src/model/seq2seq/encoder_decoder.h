@@ -11,16 +11,19 @@ namespace fovea {
 struct EncoderDecoderOptions : RecurrentDecoderOptions {
   std::string summary = "last";  // without attention: last, activated, mean
 };
+// Those of every recurrent model, input feeding and the summary.
 const Fields<EncoderDecoderOptions>& encoder_decoder_fields();
 
+// The model: both halves, and what lies between them.
 class EncoderDecoder : public Translator {
  public:
   EncoderDecoder(Scope s, const ModelSizes& sizes, const EncoderDecoderOptions& options,
                  const AttentionOptions& attention);
 
+  // With attention all states of the source, without it the summary alone.
   Memory encode(const ModelInputs& in) const override;
-  const Decoder& decoder() const override { return decoder_; }
-  Parameter output_bias() const override { return decoder_.output_bias(); }
+  const Decoder& decoder() const override { return decoder_; }               // a recurrent one
+  Parameter output_bias() const override { return decoder_.output_bias(); }  // of W_o
 
  private:
   EncoderDecoderOptions options_;

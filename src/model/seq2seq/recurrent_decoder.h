@@ -17,9 +17,10 @@
 namespace fovea {
 
 struct RecurrentDecoderOptions : RecurrentModelOptions {
-  bool input_feeding = false;
+  bool input_feeding = false;  // the decoder sees its last output too
 };
 
+// The decoder with its weights; score=none leaves attention out.
 class RecurrentDecoder : public Decoder {
  public:
   // `features`: how wide the memory's states and beginnings are.
@@ -28,7 +29,7 @@ class RecurrentDecoder : public Decoder {
 
   Taught teach(const Memory& memory, const Sequences& target) const override;
   std::unique_ptr<Decoding> start(const Memory& memory, int64_t beam) const override;
-  Parameter output_bias() const { return output_.bias; }
+  Parameter output_bias() const { return output_.bias; }  // of W_o
 
  private:
   friend class RecurrentDecoding;

@@ -21,7 +21,7 @@ struct Memory {
   // every layer, then c), or one for all. A Transformer needs none.
   std::vector<Tensor> beginnings{};
 
-  int64_t count() const { return lengths.dim(0); }
+  int64_t count() const { return lengths.dim(0); }  // B: how many examples it is made of
 };
 
 // From a memory to tokens: it is taught with the right answer before its eyes, and it answers one
@@ -30,6 +30,7 @@ class Decoder {
  public:
   virtual ~Decoder() = default;
 
+  // What the decoder says to each token of the right answer.
   struct Taught {
     Tensor scores;             // [rows of target, vocabulary]: for the token that follows each row
     Tensor log_probability{};  // [rows]: of what a drawing alignment drew; else empty
@@ -54,11 +55,13 @@ class Decoder {
 };
 
 // A model that gives tokens: an encoder and its decoder.
-class Translator : public Model {
+class Translator : public Network {
  public:
+  // The memory of a batch, to be looked at by the decoder.
   virtual Memory encode(const ModelInputs& in) const = 0;
-  virtual const Decoder& decoder() const = 0;
+  virtual const Decoder& decoder() const = 0;  // it lives as long as the model
 
+  // Both halves one after the other: what training needs.
   Decoder::Taught teach(const ModelInputs& in, const Sequences& target) const {
     return decoder().teach(encode(in), target);
   }

@@ -65,32 +65,20 @@ Tensor step_places(int64_t B, int64_t T, int64_t m, int64_t from) {
 
 }  // namespace
 
-RowLayout::RowLayout(const Sequences& s)
-    : offsets(s.offsets),
-      count(s.count()),
-      longest(s.longest),
-      even(s.rows() == s.count() * s.longest) {
+RowLayout::RowLayout(const Packing& s)
+    : packing(s), even((s.check_whole("transformer"), s.rows() == s.count() * s.longest)) {
   if (even) return;
   lengths = s.lengths();
   keys = fovea::lengths(lengths);
 }
 
 Tensor RowLayout::pad(const Tensor& rows) const {
-  return even ? reshape(rows, {count, longest, rows.dim(1)}) : unpack(rows, offsets, longest);
+  return even ? reshape(rows, {packing.count(), packing.longest, rows.dim(1)})
+              : unpack(rows, packing.offsets, packing.longest);
 }
 
 Tensor RowLayout::strip(const Tensor& x) const {
-  return even ? reshape(x, {count * longest, x.dim(2)}) : pack(x, offsets);
-}
-
-Tensor RowLayout::places() const {
-  const auto from = offsets.read<int32_t>();
-  Tensor place({from.back()}, Dtype::i32);
-  auto to = place.write<int32_t>();
-  for (int64_t b = 0; b < count; ++b) {
-    for (int32_t i = from[b]; i < from[b + 1]; ++i) to[i] = i - from[b];
-  }
-  return place;
+  return even ? reshape(x, {packing.rows(), x.dim(2)}) : pack(x, packing.offsets);
 }
 
 TransformerBlock::TransformerBlock(Scope s, const TransformerOptions& o, Kind kind,

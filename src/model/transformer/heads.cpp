@@ -8,8 +8,10 @@ using Kind = TransformerBlock::Kind;
 
 TransformerTagger::TransformerTagger(Scope s, const ModelSizes& sizes,
                                      const TransformerOptions& options,
-                                     const SpellingOptions& spelling)
-    : encoder_(s / "encoder", sizes.vocabulary, options, Kind::encoder),
+                                     const SpellingOptions& spelling,
+                                     const TagOutputOptions& output)
+    : Tagger(s / "output", sizes.labels, output),
+      encoder_(s / "encoder", sizes.vocabulary, options, Kind::encoder),
       output_(s / "output", options.width, sizes.labels) {
   if (spelling.letters == 0) return;
   spelling_.emplace(s, sizes.alphabet, spelling.letters);

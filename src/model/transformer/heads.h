@@ -5,15 +5,16 @@
 
 #include "fovea/model/model.h"
 #include "fovea/model/spelling.h"
+#include "fovea/model/tagger.h"
 #include "fovea/model/transformer/stack.h"
 #include "fovea/nn/linear.h"
 
 namespace fovea {
 
-class TransformerTagger : public Scorer {
+class TransformerTagger : public Tagger {
  public:
   TransformerTagger(Scope s, const ModelSizes& sizes, const TransformerOptions& options,
-                    const SpellingOptions& spelling);
+                    const SpellingOptions& spelling, const TagOutputOptions& output);
   Output operator()(const ModelInputs& in) const override;
 
  private:
@@ -23,6 +24,7 @@ class TransformerTagger : public Scorer {
   Linear output_;
 };
 
+// One label for a text.
 class TransformerClassifier : public Scorer {
  public:
   // summary: mean of the states, or first, the state of the first token.

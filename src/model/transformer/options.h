@@ -11,7 +11,7 @@ namespace fovea {
 struct TransformerOptions {
   int64_t layers = 4;        // of the encoder, and as many of the decoder
   int64_t width = 256;       // features of a token
-  int64_t heads = 4;         //
+  int64_t heads = 4;         // of each attention
   int64_t hidden = 0;        // of the feed-forward; 0: 4 width
   int64_t key_heads = 0;     // that heads share in equal groups; 0: one for each head
   std::string norm = "pre";  // pre: before each part, and one at the end; post: behind each, as in
@@ -27,7 +27,8 @@ struct TransformerOptions {
   bool scale_embedding = true;  // embeddings N(0, 1/width) times sqrt(width); else N(0, 0.02^2)
   bool recompute = false;       // a block's activations are computed again in the backward pass
 
-  bool pre_norm() const { return norm == "pre"; }
+  bool pre_norm() const { return norm == "pre"; }  // a norm before each part, not behind it
+  // The scaled product and softmax.
   static AttentionOptions scaled() {
     AttentionOptions o;
     o.score = "scaled";
@@ -36,6 +37,7 @@ struct TransformerOptions {
 };
 // All but tied and shared, which are listed where a model has them.
 const Fields<TransformerOptions>& transformer_fields();
+// For models whose output layer can share the embedding, and those whose two halves can.
 const Fields<TransformerOptions>& tied_fields();
 const Fields<TransformerOptions>& shared_fields();
 
@@ -43,11 +45,13 @@ const Fields<TransformerOptions>& shared_fields();
 struct InitOptions {
   std::string init;  // its folder
 };
+// As options of a run.
 const Fields<InitOptions>& init_fields();
 
 // What the settings say to a Transformer, its attention included. Attention of a Transformer is
 // always in heads: `query` is not read.
 TransformerOptions transformer_options(const Settings& settings);
+// The options that count for a Transformer, once score and alignment are chosen.
 std::vector<FieldInfo> transformer_option_list(const Settings& settings);
 
 }  // namespace fovea

@@ -43,8 +43,8 @@ Tensor TransformerStack::table(int64_t T, int64_t offset, Dtype dtype) const {
 
 Tensor TransformerStack::placed(const Tensor& x, const RowLayout& layout) const {
   if (!positions && options.position != "sinusoidal") return x;
-  const Tensor at = table(layout.longest, 0, x.dtype());  // [T, width]
-  if (!layout.even) return x + fovea::embedding(at, layout.places());
+  const Tensor at = table(layout.packing.longest, 0, x.dtype());  // [T, width]
+  if (!layout.even) return x + fovea::embedding(at, layout.packing.places());
   return layout.strip(layout.pad(x) + at);
 }
 

@@ -11,7 +11,7 @@
 namespace fovea {
 
 struct TransformerStack {
-  using Kind = TransformerBlock::Kind;
+  using Kind = TransformerBlock::Kind;  // encoder, decoder or cross_decoder
 
   // Paths: embedding/weight, positions/weight, 0, 1, ..., norm. With `shared` the stack has no
   // embedding of its own. `d_memory`: as in TransformerBlock.
@@ -27,8 +27,9 @@ struct TransformerStack {
   struct State {
     std::vector<TransformerBlock::Caches> caches;  // of each block
     Memory memory;                                 // of a cross_decoder
-    int64_t steps = 0;
+    int64_t steps = 0;                             // tokens so far
   };
+  // Before the first token; a memory is for a cross_decoder.
   State start(const Memory& memory = {}) const;
   // ids [N] or [N, m], the next m tokens of N sequences: [N m, width].
   Tensor step(const Tensor& ids, State& state) const;
@@ -38,11 +39,11 @@ struct TransformerStack {
   // Scores of every token for rows [rows, width]: the output layer that shares the embedding.
   Tensor scores(const Tensor& rows) const { return embedding.scores(rows); }
 
-  TransformerOptions options;
-  Embedding embedding;
-  std::optional<LearnedPosition> positions;
-  std::vector<TransformerBlock> blocks;
-  std::optional<LayerNorm> norm;
+  TransformerOptions options;                // as it was made
+  Embedding embedding;                       // its own, or the shared one
+  std::optional<LearnedPosition> positions;  // where they are learned
+  std::vector<TransformerBlock> blocks;      // in the order of use
+  std::optional<LayerNorm> norm;             // at the end, with pre-norm
 
  private:
   Tensor embedded(const Tensor& ids) const;

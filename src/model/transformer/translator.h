@@ -18,6 +18,7 @@ class TransformerDecoder : public Decoder {
   // The memory's keys and values are made once for each layer, for all of its answers; a step adds
   // its own keys and values to those kept.
   std::unique_ptr<Decoding> start(const Memory& memory, int64_t beam) const override;
+  // As many as there are learned positions; any number where none are learned.
   int64_t longest() const override;
 
  private:
@@ -28,13 +29,15 @@ class TransformerDecoder : public Decoder {
   std::optional<Linear> output_;
 };
 
+// The model: both halves.
 class TransformerTranslator : public Translator {
  public:
   // Paths: encoder/..., and those of the decoder. Shared embeddings are encoder/embedding/weight.
   TransformerTranslator(Scope s, const ModelSizes& sizes, const TransformerOptions& options);
 
+  // The encoder's states, padded, and a pattern that leaves the padding out.
   Memory encode(const ModelInputs& in) const override;
-  const Decoder& decoder() const override { return decoder_; }
+  const Decoder& decoder() const override { return decoder_; }  // a TransformerDecoder
 
  private:
   TransformerStack encoder_;

@@ -123,6 +123,14 @@ function made_section(comparison) {
           null);
 }
 
+// What a search adds: lists of sentences, each under its title.
+function notes_sections({notes}) {
+  return list(notes).map(
+      ({title, lines}) => el(
+          'section', {class: 'notes'}, el('h2', {style: 'margin-bottom:16px'}, String(title ?? '')),
+          el('ul', {}, ...list(lines).map((line) => el('li', {}, String(line))))));
+}
+
 {
   const comparison = prepared(page_data());
   document.getElementById('brand').textContent =
@@ -131,13 +139,16 @@ function made_section(comparison) {
   document.getElementById('finding').append(...finding(comparison));
   document.getElementById('lede').textContent = lede(comparison);
   const sections = comparison.choices.length ?
-      [table_section(comparison), curves_section(comparison), examples_section(comparison)] :
+      [
+        table_section(comparison), curves_section(comparison), classes_section(comparison),
+        examples_section(comparison)
+      ] :
       [el('section', {},
           el('p', {class: 'nothing'},
              'Nothing to compare yet: no choice has been trained. ' +
                  'This page fills once the first run ends.'))];
   document.getElementById('main').append(
-      ...[...sections, made_section(comparison)].filter(Boolean));
+      ...[...sections, ...notes_sections(comparison), made_section(comparison)].filter(Boolean));
   document.getElementById('foot').textContent =
       ['Made with Fovea', comparison.version].filter(Boolean).join(' ');
   draw_all();

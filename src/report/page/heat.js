@@ -46,7 +46,7 @@ function heat_words(keys, largest, alone) {
   const letters = keys.every((key) => [...key].length <= 1);
   const spans = keys.map((key) => el('span', {}, letters && key === ' ' ? '\u00a0' : shown(key)));
   const element =
-      el('div', {class: `heat-words${letters ? ' letters' : ''}${alone ? ' alone' : ''}`});
+      el('div', {class: `heat-words${letters ? ' letters' : ''}${alone ? ' alone' : ''}`, dir: 'auto'});
   spans.forEach((span) => element.append(span, letters ? '' : ' '));
   const paint = (weights) => {
     const stops = heat_stops();

@@ -1,0 +1,236 @@
+// fovea fit FILE...: the best model that the time allows, and how good it is.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "fovea/app/cli/interrupt.h"
+#include "fovea/app/cli/terminal.h"
+#include "fovea/app/cli/verbs.h"
+#include "fovea/base/file.h"
+#include "fovea/base/json_text.h"
+#include "fovea/base/parallel.h"
+#include "fovea/kernel/simd.h"
+#include "fovea/task/fit/report.h"
+
+namespace fovea::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FitWords {
+  FitAsked asked;
+  std::string out, time = "5m", vectors, plan;
+  std::vector<std::string> set;
+  bool resume = false, json = false;
+};
+
+void write_text(const std::string& path, const std::string& text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+// One line that is written over itself on a terminal.
+class LiveLine {
+ public:
+  void show(const std::string& line) {
+    if (!isatty(STDERR_FILENO)) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::milliseconds(150)) return;
+    last_ = now;
+    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, static_cast<size_t>(terminal_width()) - 1));
+    std::fflush(stderr);
+    drawn_ = true;
+  }
+  void tell(const std::string& line) {
+    clear();
+    fmt::print(stderr, "{}\n", line);
+  }
+  void clear() {
+    if (drawn_) fmt::print(stderr, "\r\x1b[K");
+    drawn_ = false;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_{};
+  bool drawn_ = false;
+};
+
+// Seconds that candidates need to be worth trying: fewer of them in little time.
+int64_t trained_in(double seconds) {
+  return std::clamp<int64_t>(static_cast<int64_t>(seconds / 25), 1, 6);
+}
+
+void print_tables(const FitReport& report) {
+  fmt::print("\n{:<18} {:>11} {:>22} {:>9} {:>8}\n", "model", "validation",
+             words_of(report.metric) + ", test", "size", "steps");
+  for (const FitReport::Row& row : report.rows) {
+    fmt::print("{:<18} {:>11.4f} {:>22} {:>9} {:>8}{}\n", row.name, row.validation,
+               row.test ? fmt::format("{:.4f} ± {:.4f}", *row.test, 1.96 * *row.error) : "-",
+               short_count(row.parameters), row.baseline ? "-" : with_commas(row.steps),
+               row.winner ? "  chosen" : "");
+  }
+  fmt::print("\n");
+  for (const std::string& line : report.verdict) fmt::print("{}\n", line);
+}
+
+// The winner's files are the folder's own: predict, attend, eval and compare know it.
+void install(const std::string& from, const std::string& to) {
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const std::string name = entry.path().filename().string();
+    if (!entry.is_regular_file() || name == "config.json" || name == "state.safetensors" ||
+        name == "eval.json") {
+      continue;
+    }
+    fs::copy_file(entry.path(), to + "/" + name, fs::copy_options::overwrite_existing);
+  }
+  fs::copy_file(from + "/config.json", to + "/config.json", fs::copy_options::overwrite_existing);
+}
+
+// Weights of those that were not chosen only take space.
+void tidy(const SearchResult& result) {
+  for (const Tried& tried : result.tried) {
+    std::error_code ignored;
+    fs::remove(tried.folder + "/state.safetensors", ignored);
+    if (&tried == &result.tried[result.winner] || tried.baseline) continue;
+    fs::remove(tried.folder + "/model.safetensors", ignored);
+  }
+}
+
+struct Prepared {
+  FitData data;
+  Audit audit;
+  FitPlan plan;
+};
+
+Prepared prepare(const FitWords& words, const Settings& said, LiveLine& line) {
+  Prepared made;
+  const std::string kept = words.out + "/plan.json";
+  const bool goes_on = words.resume && fs::exists(kept);
+  if (!words.plan.empty() || goes_on) {
+    made.plan = FitPlan::load(goes_on ? kept : words.plan);
+    made.data.task = made.plan.task;
+    made.data.settings = made.plan.data;
+    made.data.because.push_back(goes_on ? "goes on from " + kept : "by the plan " + words.plan);
+  } else {
+    made.data = infer_data(words.asked);
+    made.data.settings.set(said);
+  }
+  for (const std::string& reason : made.data.because) line.tell(reason);
+  const Task& task = find_task(made.data.task);
+  made.audit = audit_data(make_config(task, made.data.settings));
+  for (const std::string& fact : made.audit.facts) line.tell(fact);
+  for (const Audit::Finding& finding : made.audit.findings) {
+    line.tell("note: " + finding.what +
+              (finding.shown.empty() ? "" : " (as " + finding.shown[0] + ")"));
+  }
+  if (!made.plan.task.empty()) return made;
+  made.plan.task = made.data.task;
+  made.plan.data = made.data.settings;
+  made.plan.seconds = seconds_of(words.time);
+  for (Candidate& one :
+       candidates(made.audit, {made.data.task, words.vectors, trained_in(made.plan.seconds)})) {
+    PlannedCandidate planned;
+    static_cast<Candidate&>(planned) = std::move(one);
+    made.plan.candidates.push_back(std::move(planned));
+  }
+  return made;
+}
+
+int fit(const FitWords& words, const Words& all) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto since = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  check(!words.out.empty(), "fit: needs --out DIR to keep the model in");
+  check(!fs::exists(words.out + "/config.json"), words.out,
+        ": already holds a model; give another --out");
+  check(words.resume || !fs::exists(words.out + "/plan.json"), words.out,
+        ": holds a search that has not ended; give --resume to go on with it, or another --out");
+  Settings said;
+  for (const std::string& one : words.set) {
+    const auto at = one.find('=');
+    check(at != std::string::npos, "--set: needs NAME=VALUE, got '", one, "'");
+    said.set(one.substr(0, at), one.substr(at + 1));
+  }
+  const std::atomic<bool>& stop = watch_for_interrupt();
+  LiveLine line;
+  Prepared made = prepare(words, said, line);
+  fs::create_directories(words.out);
+  made.plan.save(words.out + "/plan.json");
+  SearchCall call;
+  call.folder = words.out;
+  call.by_plan = !words.plan.empty();
+  call.began = since() + (words.resume ? made.plan.used : 0);
+  call.test_validations = static_cast<double>(made.audit.tests) /
+                          std::clamp<double>(static_cast<double>(made.audit.validations), 1, 1000);
+  call.stop = &stop;
+  call.tell = [&](const std::string& text) { line.tell(text); };
+  call.show = [&](const std::string& text) { line.show(text); };
+  const SearchResult result = search(made.plan, call);
+  line.clear();
+  const FitReport report = report_of(made.plan, result);
+  std::string command = "fovea";
+  for (const std::string& word : all) command += " " + word;
+  const nlohmann::json about{
+      {"command", command},
+      {"version", FOVEA_VERSION},
+      {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
+  write_text(words.out + "/report.html",
+             fit_page(words.out, made.plan, made.data, made.audit, report, result, about));
+  write_text(words.out + "/README.md", model_card(made.plan, made.data, made.audit, report));
+  const std::string chosen = result.tried[result.winner].folder;
+  install(chosen, words.out);
+  tidy(result);
+  if (words.json) {
+    nlohmann::json json{{"task", made.plan.task},
+                        {"chosen", report.rows[0].name},
+                        {"metric", report.metric},
+                        {"seconds", since()},
+                        {"rows", nlohmann::json::array()}};
+    for (const FitReport::Row& row : report.rows) {
+      json["rows"].push_back({{"name", row.name},
+                              {"validation", row.validation},
+                              {"test", row.test ? nlohmann::json(*row.test) : nlohmann::json()},
+                              {"error", row.error ? nlohmann::json(*row.error) : nlohmann::json()},
+                              {"baseline", row.baseline},
+                              {"seconds", row.seconds}});
+    }
+    fmt::print("{}\n", json_text(json));
+  } else {
+    print_tables(report);
+    fmt::print(
+        "\n{:.0f} s. The model is in {}: fovea predict {}; its card is README.md, the page "
+        "report.html\n",
+        since(), words.out, words.out);
+  }
+  if (result.stopped) fmt::print(stderr, "fovea: interrupted; this is the best so far\n");
+  return result.stopped ? 130 : 0;
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app, const Words& all, int& exit_code) {
+  auto* verb = app.add_subcommand("fit", "Find the best model for a file that the time allows");
+  auto words = std::make_shared<FitWords>();
+  verb->add_option("file", words->asked.files,
+                   "Files of examples; train, dev and test in their names tell the parts");
+  verb->add_option("--time", words->time, "All the time it may take: 90s, 5m, 2h")
+      ->capture_default_str();
+  verb->add_option("--out", words->out, "Folder to keep the model in")->required();
+  verb->add_option("--task", words->asked.task, "The task, where the file does not tell");
+  verb->add_option("--columns", words->asked.columns,
+                   "Which columns are meant: label=category,text=review");
+  verb->add_option("--dev", words->asked.dev, "File to validate on");
+  verb->add_option("--test", words->asked.test, "File to test on");
+  verb->add_option("--vectors", words->vectors, "Word vectors, as word2vec and GloVe write them");
+  verb->add_option("--set", words->set, "NAME=VALUE: an option that all models get");
+  verb->add_option("--plan", words->plan, "Search again as this plan.json says, without a clock");
+  verb->add_flag("--resume", words->resume, "Go on with the search that is in --out");
+  verb->add_flag("--json", words->json, "Print the result as JSON");
+  verb->callback([words, &all, &exit_code] { exit_code = fit(*words, all); });
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,97 @@
+#include "fovea/app/cli/option_table.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <set>
+
+#include "fovea/model/table.h"
+#include "fovea/task/solver.h"
+
+namespace fovea::cli {
+namespace {
+
+// Of the options that depend on task and model, those that most runs say.
+const std::set<std::string> often{
+    "--data",    "--dev",   "--test",   "--columns", "--format",  "--skip-bad",  "--tokens",
+    "--longest", "--model", "--layers", "--width",   "--heads",   "--embed",     "--dropout",
+    "--context", "--score", "--align",  "--time",    "--steps",   "--epochs",    "--rate",
+    "--batch",   "--seed",  "--beam",   "--length",  "--letters", "--lowercase", "--init"};
+
+const std::set<std::string> by_field{"Data",     "Model",   "Attention", "Budget",
+                                     "Training", "Answers", "Files"};
+
+// Values of options that name something of a table, by the flag.
+std::vector<std::string> choices_of(const std::string& flag) {
+  if (flag == "--preset") {
+    std::vector<std::string> names;
+    for (const Preset& preset : presets()) names.push_back(preset.name);
+    return names;
+  }
+  std::string name = flag.substr(2);
+  std::ranges::replace(name, '-', '_');
+  std::vector<std::string> all;
+  for (const Task& task : tasks()) {
+    for (const OptionGroup& group : options_of(task, {})) {
+      for (const FieldInfo& field : group.fields) {
+        if (field.name != name) continue;
+        for (const std::string& choice : field.range.choices) {
+          if (std::ranges::find(all, choice) == all.end()) all.push_back(choice);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<OptionLine> option_lines(const CLI::App& verb) {
+  std::vector<OptionLine> lines;
+  for (const CLI::Option* option : verb.get_options()) {
+    OptionLine line;
+    line.help = option->get_description();
+    line.group = option->get_group();
+    line.positional = option->get_positional();
+    const auto names = option->get_lnames();
+    if (line.positional) {
+      line.name = option->get_name(true);
+      std::ranges::transform(line.name, line.name.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+      if (line.name == "TASK") {
+        for (const Task& task : tasks()) line.choices.push_back(task.name);
+      }
+    } else {
+      for (const std::string& name : option->get_snames()) line.flags.push_back("-" + name);
+      for (const std::string& name : names) line.flags.push_back("--" + name);
+      const bool pair = names.size() == 2 && names[1] == "no-" + names[0];
+      for (const std::string& flag : line.flags) {
+        line.name += (line.name.empty() ? "" : ", ") + flag;
+      }
+      if (pair) line.name = "--[no-]" + names[0];
+      if (option->get_items_expected_max() > 0) line.value = option->get_type_name();
+      line.choices = choices_of(line.flags.back());
+      line.often = !by_field.contains(line.group) || often.contains("--" + names[0]);
+    }
+    lines.push_back(std::move(line));
+  }
+  std::ranges::stable_sort(
+      lines, [](const OptionLine& a, const OptionLine& b) { return a.positional > b.positional; });
+  // A group's options stand together, groups in the order in which they first come; what the verb
+  // itself takes goes last.
+  std::vector<OptionLine> sorted;
+  std::vector<std::string> groups;
+  for (const OptionLine& line : lines) {
+    if (line.group != "Options" && std::ranges::find(groups, line.group) == groups.end()) {
+      groups.push_back(line.group);
+    }
+  }
+  groups.insert(groups.begin(), "Options");
+  for (const std::string& group : groups) {
+    for (const OptionLine& line : lines) {
+      if (line.group == group) sorted.push_back(line);
+    }
+  }
+  return sorted;
+}
+
+}  // namespace fovea::cli

@@ -1,0 +1,90 @@
+// Sequences whose answer a simple program gives: what memories are tried on. A problem is a line of
+// text, "1011 0110" to be copied; an algorithm draws such lines, and lays one out as steps with the
+// answer that is wanted, whoever wrote it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fovea/base/random.h"
+#include "fovea/tensor/tensor.h"
+
+namespace fovea {
+
+struct AlgorithmOptions {
+  int64_t bits = 8;      // of a vector
+  int64_t symbols = 32;  // that there are
+  int64_t most = 10;     // repeats
+};
+
+// One problem, step by step.
+struct StepSequence {
+  std::vector<float> steps;        // [T, inputs]
+  std::vector<int64_t> asked;      // steps whose answer is wanted
+  std::vector<float> bits{};       // [asked, outputs]: what is wanted, 0 or 1,
+  std::vector<int32_t> symbols{};  // or which symbol
+  std::vector<float> known{};      // n-gram: the probability of a 1 that the best estimator gives
+};
+
+struct Algorithm {
+  std::string name, help;
+  bool in_bits;  // answers are bits; else symbols
+  // Columns of a step, in and out.
+  int64_t (*inputs)(const AlgorithmOptions&);
+  int64_t (*outputs)(const AlgorithmOptions&);
+  // A problem of that length. Problems that draw the same `shape` have equally many steps.
+  std::string (*draw)(const AlgorithmOptions&, int64_t length, Random shape, Random random);
+  // A line that is no such problem is an Error.
+  StepSequence (*lay)(const AlgorithmOptions&, const std::string& line);
+  std::string (*symbol)(int64_t symbol);  // how an answer writes it
+  std::string unit;                       // of a length
+  std::string lengths, measured;          // to train and to test on, if no others are said
+};
+const std::vector<Algorithm>& algorithms();
+// An unknown name is an Error that suggests the nearest.
+const Algorithm& find_algorithm(std::string_view name);
+
+// Problems of equally many steps, side by side.
+struct StepBatch {
+  Tensor steps;      // [T, B, inputs]
+  Tensor asked;      // int32 [n]: rows t B + b whose answer is wanted, sequences of a step together
+  Tensor bits{};     // [n, outputs]
+  Tensor symbols{};  // int32 [n]
+  Tensor known{};    // [n]
+};
+StepBatch batch_of(const Algorithm& of, const AlgorithmOptions& o,
+                   std::span<const std::string> lines);
+
+// Lengths as an option says them: "1-20", or "8,16,32".
+std::vector<int64_t> lengths_of(const std::string& option, const std::string& text);
+
+// An answer's row as text: of bits those that are set.
+std::string text_of_bits(std::span<const float> row);
+
+namespace algorithm {
+
+// What the files of algorithms share.
+std::vector<std::string> words_of(const std::string& line);
+// Bits of a vector written as 0110.
+std::vector<float> vector_of(const std::string& name, const std::string& word, int64_t bits);
+std::string random_vector(int64_t bits, Random& random);
+int64_t number_in(const std::string& name, const std::string& word, int64_t below);
+std::string joined(const std::vector<std::string>& words);
+
+std::vector<Algorithm> of_bits();
+std::vector<Algorithm> of_symbols();
+std::vector<Algorithm> of_languages();
+std::vector<Algorithm> of_cells();
+
+// Steps that are filled in one after the other.
+struct Steps {
+  Steps(int64_t width, int64_t count) : inputs(width), all(static_cast<size_t>(width * count)) {}
+  float* next() { return all.data() + inputs * at++; }
+  void mark(int64_t column) { next()[column] = 1; }
+  int64_t inputs, at = 0;
+  std::vector<float> all;
+};
+
+}  // namespace algorithm
+}  // namespace fovea

@@ -1,0 +1,52 @@
+// Stories and questions about them. Formats:
+//   bAbI         "3 Mary went home." and "4 Where is Mary?\thome\t3": numbered lines, 1 begins a
+//                story, a question has an answer and the numbers of the lines that it follows from
+//   plain        the same without numbers: a blank line begins a story, facts count its sentences
+//   JSON lines   {"question": ..., "answers": [...], "memory": [[entity, relation, value], ...]} or
+//                "story": [sentences]; texts are strings or lists of words. With "split" (train,
+//                dev, test) one file holds all parts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fovea/base/random.h"
+
+namespace fovea {
+
+using Words = std::vector<std::string>;
+
+// Lower case, without the marks at their ends; what a list of JSON gives stays whole.
+Words words_of_sentence(const std::string& text);
+// Text as people write it: cut behind . ! and ? and at line breaks.
+std::vector<std::string> sentences_of(const std::string& text);
+bool is_question(const std::string& sentence);
+
+struct Remembered {
+  Words words;       // of the sentence, or of key and value together
+  Words key, value;  // of a key-value memory
+};
+
+struct StoryQuestion {
+  std::shared_ptr<const std::vector<Remembered>> story;
+  size_t sentences = 0;  // of the story, that come before the question
+  Words question;
+  std::vector<std::string> answers;  // any of them is right
+  std::vector<int32_t> facts;        // places in the story that the answer follows from
+  std::string task, split;           // "" where there is none
+  std::string input;                 // story and question as text, or the line of JSON
+};
+
+// A file, several files a,b,c, or a folder whose files' names hold `part` ("train", "test"). A file
+// without a question is an Error, as is a fact that is no sentence before its question; a story
+// without a question among others is passed over.
+std::vector<StoryQuestion> read_stories(const std::string& path, const std::string& part = "");
+// One story with its question, as text or as a line of JSON; answers may be missing.
+StoryQuestion story_of_text(const std::string& text);
+
+// builtin:stories: people, places and things, with one, two or three supporting facts (tasks 1, 2
+// and 3, drawn equally often).
+std::vector<StoryQuestion> generate_stories(int64_t n, Random random);
+
+}  // namespace fovea

@@ -1,0 +1,11 @@
+// What every other model has to beat: rows of the table that are fitted or counted, not trained by
+// steps.
+#pragma once
+
+#include "fovea/model/table.h"
+
+namespace fovea {
+
+std::vector<ModelEntry> baseline_rows();
+
+}  // namespace fovea

@@ -1,0 +1,33 @@
+// One label for a document: words into sentences into the document (Yang et al. 2016, HN-ATT and
+// HN-AVE).
+//   h_st = GRU(x_s1 .. x_sT)_t   c_s = attend(u_w, h_s1 .. h_sT)
+//   g_s = GRU(c_1 .. c_S)_s      c = attend(u_s, g_1 .. g_S)      y = W c + b
+#pragma once
+
+#include <optional>
+
+#include "fovea/attention/catalog.h"
+#include "fovea/attention/feature/hierarchical.h"
+#include "fovea/model/model.h"
+#include "fovea/model/recurrent/encoder.h"
+#include "fovea/nn/linear.h"
+
+namespace fovea {
+
+class HierarchicalClassifier : public Scorer {
+ public:
+  // Without attention, the mean at both levels.
+  HierarchicalClassifier(Scope s, const ModelSizes& sizes, const RecurrentModelOptions& options,
+                         const std::optional<AttentionOptions>& attention);
+
+  Output operator()(const ModelInputs& in) const override;
+
+ private:
+  RecurrentModelOptions options_;
+  RecurrentEncoder words_;
+  Recurrent sentences_;
+  std::optional<HierarchicalAttention> attention_;
+  Linear output_;
+};
+
+}  // namespace fovea

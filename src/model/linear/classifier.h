@@ -1,0 +1,51 @@
+// One label for a text by a weighted vote of its features: a linear support vector machine for each
+// label against all others (Joachims 1998; Wang, Manning 2012 show how hard it is to beat).
+//   s_c = w_c . (r_c x) + b_c,   p = softmax(s)
+// where r_c is what counting alone says of each feature (Wang and Manning's NBSVM).
+// How much errors cost beside large weights, and how sure the scores are (Platt 1999; Guo et al.
+// 2017: one temperature), is chosen on the validation examples.
+#pragma once
+
+#include "fovea/base/fields.h"
+#include "fovea/model/model.h"
+#include "fovea/nn/scope.h"
+
+namespace fovea {
+
+struct LinearModelOptions {
+  int64_t ngram_words = 2, ngram_letters = -1, ngram_least = 2;
+  double cost = 0;  // 0: chosen on validation
+};
+const Fields<LinearModelOptions>& linear_model_fields();
+
+class LinearClassifier : public Scorer, public Fitted {
+ public:
+  LinearClassifier(Scope s, const ModelSizes& sizes, const LinearModelOptions& options);
+
+  // Reads ModelInputs::sparse.
+  Output operator()(const ModelInputs& in) const override;
+  void fit(const Examples& train, const Examples& dev,
+           const std::function<bool()>& stop) const override;
+  // What a feature of value 1 adds to the score of a label, beside what it adds to all on the mean.
+  double vote(int32_t feature, int32_t label) const;
+
+ private:
+  double cost_;
+  Parameter weight_, bias_;  // [features, labels], [labels]
+};
+
+// The label that comes most often, whatever is asked.
+class MostFrequentLabel : public Scorer, public Fitted {
+ public:
+  MostFrequentLabel(Scope s, const ModelSizes& sizes)
+      : frequency_(s.param("log_frequency", {sizes.labels}, init::constant(0))) {}
+
+  Output operator()(const ModelInputs& in) const override;
+  void fit(const Examples& train, const Examples& dev,
+           const std::function<bool()>& stop) const override;
+
+ private:
+  Parameter frequency_;
+};
+
+}  // namespace fovea

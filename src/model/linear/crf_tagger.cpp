@@ -1,0 +1,139 @@
+#include "fovea/model/linear/crf_tagger.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "fovea/base/random.h"
+#include "fovea/kernel/crf.h"
+#include "fovea/model/linear/coordinate_descent.h"
+#include "fovea/op/index.h"
+
+namespace fovea {
+
+const Fields<CrfOptions>& crf_fields() {
+  using O = CrfOptions;
+  static const Fields<O> fields{
+      {"feature_least", &O::feature_least, "features of fewer sentences are left out",
+       whole_from(1, 1e9)},
+      {"rounds", &O::rounds, "times through the data, at most", whole_from(1, 1e6)}};
+  return fields;
+}
+
+CrfTagger::CrfTagger(Scope s, const ModelSizes& sizes, const CrfOptions& options)
+    : Tagger(s, sizes.labels, {.output = "crf"}),
+      options_(options),
+      weight_(s.param("weight", {sizes.sparse, sizes.labels}, init::zeros())),
+      bias_(s.param("bias", {sizes.labels}, init::zeros())) {
+  for (const Parameter& p : {weight_, bias_, transitions_}) p.freeze();
+}
+
+Scorer::Output CrfTagger::operator()(const ModelInputs& in) const {
+  return {sparse_linear(in.sparse, weight_, bias_)};
+}
+
+namespace {
+
+// A weight and the sum of its squared gradients.
+struct Adapted {
+  explicit Adapted(size_t n) : weight(n, 0), squares(n, 1e-8F) {}
+  void step(size_t i, double gradient) {
+    squares[i] += static_cast<float>(gradient * gradient);
+    weight[i] -= static_cast<float>(rate * gradient / std::sqrt(static_cast<double>(squares[i])));
+  }
+  static constexpr double rate = 0.15;
+  std::vector<float> weight, squares;
+};
+
+}  // namespace
+
+void CrfTagger::fit(const Examples& train, const Examples& dev,
+                    const std::function<bool()>& stop) const {
+  const int64_t L = bias_.dim(0);
+  const SparseRows& rows = train.inputs.sparse;
+  const auto at = train.inputs.text.offsets.read<int32_t>();
+  const auto offsets = rows.offsets.read<int32_t>();
+  const auto ids = rows.ids.read<int32_t>();
+  const auto wanted = train.targets.read<int32_t>();
+  const auto sentences = static_cast<size_t>(train.inputs.text.count());
+  Adapted weight(static_cast<size_t>(weight_.elements())),
+      moves(static_cast<size_t>(transitions_.elements()));
+  std::vector<size_t> order(sentences);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> scores, marginals, pairs(moves.weight.size());
+  double best = -1;
+  int64_t since = 0;
+  Tensor best_weight = weight_, best_moves = transitions_;
+  for (int64_t round = 0; round < options_.rounds && since < 3; ++round) {
+    if (round > 0 && stop && stop()) break;
+    Random random = Random(0).fork("crf").fork(static_cast<uint64_t>(round));
+    for (size_t i = sentences; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    for (size_t b : order) {
+      const int64_t first = at[b], steps = at[b + 1] - first;
+      if (steps == 0) continue;
+      scores.assign(static_cast<size_t>(steps * L), 0);
+      marginals.resize(scores.size());
+      std::ranges::fill(pairs, 0);
+      for (int64_t t = 0; t < steps; ++t) {
+        for (int32_t k = offsets[first + t]; k < offsets[first + t + 1]; ++k) {
+          const float* from = &weight.weight[static_cast<size_t>(ids[k] * L)];
+          for (int64_t l = 0; l < L; ++l) scores[t * L + l] += static_cast<double>(from[l]);
+        }
+      }
+      kernel::crf_marginals(scores.data(), kernel::CrfTransitions(moves.weight.data(), L), steps,
+                            marginals.data(), pairs.data());
+      for (int64_t t = 0; t < steps; ++t) {
+        const int32_t label = wanted[first + t];
+        marginals[t * L + label] -= 1;
+        pairs[(t == 0 ? L : wanted[first + t - 1]) * L + label] -= 1;
+        for (int32_t k = offsets[first + t]; k < offsets[first + t + 1]; ++k) {
+          for (int64_t l = 0; l < L; ++l) {
+            // What is already as sure as can be costs only time.
+            if (const double g = marginals[t * L + l]; std::abs(g) > 1e-6) {
+              weight.step(static_cast<size_t>(ids[k] * L + l), g);
+            }
+          }
+        }
+      }
+      for (size_t i = 0; i < pairs.size(); ++i) {
+        if (pairs[i] != 0) moves.step(i, pairs[i]);
+      }
+    }
+    weight_ = Tensor::of(weight_.shape(), weight.weight);
+    transitions_ = Tensor::of(transitions_.shape(), moves.weight);
+    const Tensor labels = answer(dev.inputs).labels;
+    double right = 0;
+    for (int64_t i = 0; i < labels.elements(); ++i) {
+      right += labels.read<int32_t>()[i] == dev.targets.read<int32_t>()[i];
+    }
+    ++since;
+    if (right <= best) continue;
+    best = right, since = 0;
+    best_weight = weight_, best_moves = transitions_;
+  }
+  weight_ = best_weight;
+  transitions_ = best_moves;
+}
+
+Scorer::Output MostFrequentTag::operator()(const ModelInputs& in) const {
+  return {embedding(count_, in.text.ids)};
+}
+
+void MostFrequentTag::fit(const Examples& train, const Examples&,
+                          const std::function<bool()>&) const {
+  const int64_t words = count_.dim(0), L = count_.dim(1);
+  const auto ids = train.inputs.text.ids.read<int32_t>();
+  const auto wanted = train.targets.read<int32_t>();
+  std::vector<float> all(static_cast<size_t>(L), 1e-3F), each(static_cast<size_t>(words * L), 0);
+  for (size_t i = 0; i < ids.size(); ++i) {
+    ++all[static_cast<size_t>(wanted[i])];
+    ++each[static_cast<size_t>(ids[i] * L + wanted[i])];
+  }
+  // What all words have breaks ties, and stands for words that were never seen.
+  const float sum = std::accumulate(all.begin(), all.end(), 0.0F);
+  for (size_t i = 0; i < each.size(); ++i) {
+    each[i] = std::log(each[i] + 0.1F * all[i % static_cast<size_t>(L)] / sum);
+  }
+  count_ = Tensor::of({words, L}, each);
+}
+
+}  // namespace fovea

@@ -1,0 +1,51 @@
+#include "fovea/model/linear/wide.h"
+
+#include <limits>
+
+#include "fovea/model/linear/calibration.h"
+
+namespace fovea {
+
+WideClassifier::WideClassifier(Scope s, const ModelSizes& sizes, const LinearModelOptions& linear,
+                               const RecurrentClassifierOptions& recurrent,
+                               const AttentionOptions& attention)
+    : linear_(s / "linear", sizes, linear),
+      attention_(s / "attention", sizes, recurrent, attention),
+      parts_(s.param("parts", {2}, init::zeros())) {
+  parts_.freeze();
+}
+
+Scorer::Output WideClassifier::operator()(const ModelInputs& in) const {
+  Output out = attention_(in);
+  const auto parts = parts_.read();
+  out.scores = static_cast<double>(parts[0]) * linear_(in).scores +
+               static_cast<double>(parts[1]) * out.scores;
+  return out;
+}
+
+Tensor WideClassifier::loss(const ModelInputs& in, const Tensor& targets, double smoothing) const {
+  return attention_.loss(in, targets, smoothing);
+}
+
+void WideClassifier::fit(const Examples& train, const Examples& dev,
+                         const std::function<bool()>& stop) const {
+  linear_.fit(train, dev, stop);
+  parts_ = Tensor::of({2}, {1, 0});
+}
+
+void WideClassifier::tune(const Examples& dev) const {
+  const std::vector<Tensor> scores{linear_(dev.inputs).scores, attention_(dev.inputs).scores};
+  double least = std::numeric_limits<double>::infinity();
+  Tensor best;
+  for (double a = 0; a <= 1.5; a += 0.125) {
+    for (double b = 0; b <= 1.5; b += 0.125) {
+      const double surprise = mean_surprise(scores, {a, b}, dev.targets);
+      if (surprise >= least) continue;
+      least = surprise;
+      best = Tensor::of({2}, {static_cast<float>(a), static_cast<float>(b)});
+    }
+  }
+  parts_ = best;
+}
+
+}  // namespace fovea

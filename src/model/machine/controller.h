@@ -1,0 +1,43 @@
+// What drives a memory: a recurrent or a feed-forward layer that is given the input of a step and
+// what was read before.
+#pragma once
+
+#include <optional>
+
+#include "fovea/base/fields.h"
+#include "fovea/model/model.h"
+#include "fovea/nn/linear.h"
+#include "fovea/nn/recurrent.h"
+
+namespace fovea {
+
+struct ControllerOptions {
+  std::string controller = "lstm";  // lstm, gru, feedforward
+  int64_t width = 100;              // units
+};
+const Fields<ControllerOptions>& controller_fields();
+
+struct Controller {
+  Controller(Scope s, int64_t in, const ControllerOptions& options);
+
+  // x [B, in] gives [B, width]; the state, empty at first, moves on.
+  Tensor step(const Tensor& x, RecurrentStates& state) const;
+
+  std::optional<Recurrent> recurrent;
+  std::optional<Linear> feedforward;
+};
+
+// Answers from what each step had, [B, F] each: a linear layer over the rows that are asked about
+// (row t B + b is step t of sequence b), or all.
+struct StepOutput {
+  StepOutput(Scope s, int64_t in, int64_t out) : layer(s, in, out) {}
+  Tensor operator()(std::span<const Tensor> features, const Tensor& asked) const;
+  Linear layer;
+};
+
+// Step t of [T, B, in].
+Tensor step_of(const Tensor& steps, int64_t t);
+// An Error unless these are steps of sequences with so many numbers each.
+void check_steps(const char* name, const ModelInputs& in, int64_t inputs);
+
+}  // namespace fovea

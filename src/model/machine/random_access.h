@@ -1,0 +1,52 @@
+// Neural random-access machine: Kurach, Andrychowicz, Sutskever 2016. Registers and memory cells
+// hold distributions over 0 .. M - 1. In each step a controller, which sees of the registers only
+// how likely each is 0, wires fourteen modules: each takes its arguments from registers and the
+// modules before it, and each register takes its next value from registers and modules.
+//   read(p) = sum_i p_i M_i,   write(p, a): M_i <- (1 - p_i) M_i + p_i a
+//   zero, one, two, inc, add, sub, dec, less, less or equal, equal, min, max
+// It stops with a probability at each step; the loss is the expectation over when.
+//   L = - sum_t p_t sum_i log M_t[i, y_i]
+// As it never sees a number itself, what it learned on few cells works on more.
+#pragma once
+
+#include "fovea/base/fields.h"
+#include "fovea/model/model.h"
+#include "fovea/nn/linear.h"
+
+namespace fovea {
+
+struct RandomAccessOptions {
+  int64_t registers = 4;
+  int64_t width = 32;          // units of the controller's hidden layer
+  int64_t machine_steps = 12;  // most steps of a run
+  double noise = 1;            // of the wiring while training, at first
+  double entropy = 0.1;        // bonus for wiring that is undecided, at first
+  int64_t settle = 30;         // epochs in which both fade to a hundredth
+};
+const Fields<RandomAccessOptions>& random_access_fields();
+
+class RandomAccessMachine : public Scorer {
+ public:
+  RandomAccessMachine(Scope s, const ModelSizes& sizes, const RandomAccessOptions& options);
+
+  // Log-probabilities of the numbers in the cells that are asked for, expected over when it stops.
+  Output operator()(const ModelInputs& in) const override;
+  Tensor loss(const ModelInputs& in, const Tensor& targets, double smoothing) const override;
+
+ private:
+  struct Run;
+  Run run(const ModelInputs& in) const;
+
+  RandomAccessOptions options_;
+  int64_t numbers_;  // symbols of the data
+  Linear hidden_, wiring_;
+};
+
+// The fourteen modules, in the order in which they run, and how many arguments each takes.
+struct MachineModule {
+  const char* name;
+  int arguments;
+};
+std::span<const MachineModule> machine_modules();
+
+}  // namespace fovea

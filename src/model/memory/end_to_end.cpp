@@ -1,0 +1,97 @@
+#include "fovea/model/memory/end_to_end.h"
+
+#include "fovea/attention/align/given.h"
+#include "fovea/attention/engine.h"
+#include "fovea/op/elementwise.h"
+#include "fovea/op/shape.h"
+
+namespace fovea {
+namespace {
+
+// Scores as they are, for the linear start.
+struct Linearly {
+  template <class T>
+  void forward(std::span<T> row) const {
+    for (T& x : row) x = x > -std::numeric_limits<T>::infinity() ? x : T(0);
+  }
+  template <class T>
+  void backward(std::span<const T>, std::span<T>) const {}
+};
+
+}  // namespace
+
+const Fields<EndToEndOptions>& end_to_end_fields() {
+  using O = EndToEndOptions;
+  static const Fields<O> fields(
+      story_fields(),
+      {{"hops", &O::hops, "looks at the memory, one after the other", whole_from(1, 100)},
+       {"tying", &O::tying, "which words' vectors hops share", one_of({"adjacent", "layerwise"})},
+       {"times", &O::times, "sentences know how old they are"},
+       {"linear_start", &O::linear_start, "epochs without softmax", whole_from(0, 1e9)},
+       {"noise", &O::noise, "further times between sentences while training, as a part",
+        part_of_one()}});
+  return fields;
+}
+
+EndToEndMemory::EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndOptions& o,
+                               const AttentionOptions& attention)
+    : options_(o),
+      longest_sentence_(std::max<int64_t>(1, sizes.longest_sentence)),
+      first_time_(sizes.vocabulary + sizes.hashed),
+      times_(o.times ? (o.memory > 0 ? o.memory : sizes.longest) : 0),
+      path_(s.path()) {
+  const Parameter fixed = fixed_rows(s, sizes, o.width);
+  const bool adjacent = o.tying == "adjacent";
+  const int64_t tables = adjacent ? o.hops + 1 : 4;
+  for (int64_t i = 0; i < tables; ++i)
+    tables_.emplace_back(s / "words" / i, sizes, o.width, times_, 0.1, fixed);
+  if (!adjacent)
+    map_.emplace(s / "map", o.width, o.width,
+                 LinearOptions{.bias = false, .init = init::normal(0.1)});
+  align_ = alignment_factory(attention)(s / "align", o.width);
+}
+
+Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
+  const int64_t B = in.question.count(), d = options_.width;
+  const bool adjacent = options_.tying == "adjacent";
+  const RememberedSentences sentences =
+      remembered(in.story, longest_sentence_,
+                 {.memory = options_.memory > 0 ? options_.memory : times_,
+                  .times = times_,
+                  .first_id = first_time_,
+                  .noise = options_.noise});
+  const Tensor weights =
+      story_weights(options_.positions, longest_sentence_, d, tables_[0].weight.dtype());
+  const int64_t S = std::max<int64_t>(1, sentences.outer.longest);
+  const auto rows = [&](int64_t table) {
+    const Tensor all = tables_[table](sentences.words, sentences.places, weights);
+    const Tensor own =
+        sentences.outer.rows() == all.dim(0) ? all : slice(all, 0, 0, sentences.outer.rows());
+    return reshape(unpack(own, sentences.outer.offsets, S), {B, S, 1, d});
+  };
+  Tensor u =
+      tables_[adjacent ? 0 : 2](in.question, places_in(in.question, longest_sentence_), weights);
+  static const Alignment linearly = row_alignment("linear", Linearly{});
+  const bool linear_now = in.epoch >= 0 && in.epoch < options_.linear_start;
+  Tensor keys = rows(0), values = adjacent ? Tensor() : rows(1);
+  for (int64_t k = 0; k < options_.hops; ++k) {
+    if (adjacent) values = rows(k + 1);
+    AttentionInputs look;
+    look.q = reshape(u, {B, 1, 1, d});
+    look.k = keys;
+    look.v = values;
+    look.who = lengths(sentences.outer.lengths());
+    look.name = path_.empty() ? "hops" : path_ + "/hops";
+    const Tensor o =
+        reshape(attend(look, dot_score(), linear_now ? linearly : align_).context, {B, d});
+    u = (map_ ? (*map_)(u) : u) + o;
+    if (adjacent) keys = values;
+  }
+  return {candidate_scores(tables_[adjacent ? options_.hops : 3], u, in.candidates)};
+}
+
+Tensor EndToEndMemory::loss(const ModelInputs& in, const Tensor& targets, double smoothing) const {
+  return summed_loss((*this)(in).scores, targets, smoothing);
+}
+
+}  // namespace fovea

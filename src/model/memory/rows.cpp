@@ -1,0 +1,110 @@
+#include "fovea/model/memory/rows.h"
+
+#include "fovea/model/memory/end_to_end.h"
+#include "fovea/model/memory/entity_network.h"
+#include "fovea/model/memory/key_value.h"
+#include "fovea/model/memory/memory_network.h"
+#include "fovea/model/memory/story_reader.h"
+
+namespace fovea {
+namespace {
+
+using Infos = std::vector<FieldInfo>;
+
+// Their score is a dot product; the alignment can be chosen.
+AttentionOptions dot_attention(const Settings& settings) {
+  AttentionOptions o;
+  o.score = "dot";
+  o.align = settings.get("align", o.align);
+  if (const std::string* alpha = settings.find("alpha")) o.alpha = number_of("alpha", *alpha);
+  return o;
+}
+Infos with_alignment(Infos list, const Settings& s) {
+  for (FieldInfo& info : attention_options(s, dot_attention(s))) {
+    if (info.name == "align" || info.name == "alpha") list.push_back(std::move(info));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<ModelEntry> memory_rows() {
+  return {
+      {.name = "memn2n",
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .title = "End-to-end memory network",
+       .paper = "Sukhbaatar, Szlam, Weston, Fergus 2015",
+       .equation = "o = sum_i softmax(u . m_i) c_i,  u <- u + o,  p = softmax(W u)",
+       .options = [](const Settings& s) { return with_alignment(end_to_end_fields().infos(), s); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const EndToEndMemory>(
+                 s, sizes, end_to_end_fields().read(settings), dot_attention(settings));
+           }},
+      {.name = "memnn",
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .title = "Memory network that learns from supporting facts",
+       .paper = "Weston, Chopra, Bordes 2014",
+       .equation = "o_h = argmax_i s_O([x, m_o1 ..], m_i),  r = argmax_w s_R([x, m_o1 ..], w)",
+       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"momentum", "0"}},
+       .options = [](const Settings&) { return memory_network_fields().infos(); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const MemoryNetwork>(s, sizes,
+                                                          memory_network_fields().read(settings));
+           }},
+      {.name = "kv",
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .title = "Key-value memory network",
+       .paper = "Miller et al. 2016",
+       .equation = "o = sum_h softmax(q . A k_h) A v_h,  q <- R_j (q + o),  y = argmax q . B y",
+       .defaults = {{"optimizer", "adam"},
+                    {"rate", "0.005"},
+                    {"width", "64"},
+                    {"positions", "false"},
+                    {"memory", "1000"},
+                    {"hops", "2"}},
+       .options = [](const Settings& s) { return with_alignment(key_value_fields().infos(), s); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const KeyValueMemory>(
+                 s, sizes, key_value_fields().read(settings), dot_attention(settings));
+           }},
+      {.name = "entnet",
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .title = "Recurrent entity network",
+       .paper = "Henaff, Weston, Szlam, Bordes, LeCun 2017",
+       .equation = "g_j = sigmoid(s . h_j + s . w_j),  h_j <- unit(h_j + g_j phi(U h_j + V s + W "
+                   "w_j)),  y = R phi(q + H sum_j p_j h_j)",
+       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}},
+       .options = [](const Settings& s) { return with_alignment(entity_fields().infos(), s); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const EntityNetwork>(s, sizes, entity_fields().read(settings),
+                                                          dot_attention(settings));
+           }},
+      {.name = "rnn",
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .title = "Recurrent layers over story and question",
+       .paper = "Hochreiter, Schmidhuber 1997",
+       .equation = "p = softmax(W lstm(story, question))",
+       .defaults = {{"optimizer", "adam"},
+                    {"rate", "0.002"},
+                    {"cell", "lstm"},
+                    {"embed", "50"},
+                    {"width", "50"}},
+       .options = [](const Settings&) { return story_reader_fields().infos(); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const StoryReader>(s, sizes,
+                                                        story_reader_fields().read(settings));
+           }},
+  };
+}
+
+}  // namespace fovea

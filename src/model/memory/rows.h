@@ -1,0 +1,10 @@
+// The rows of the table of models that take a story and a question.
+#pragma once
+
+#include "fovea/model/table.h"
+
+namespace fovea {
+
+std::vector<ModelEntry> memory_rows();
+
+}  // namespace fovea

@@ -1,0 +1,60 @@
+#include "fovea/model/pair/pair_classifier.h"
+
+#include "fovea/op/reduce.h"
+
+namespace fovea {
+namespace {
+
+// Each text by itself, both with the same query: what attention between them must beat.
+FeatureMechanism siamese(Scope s, const AttentionOptions& o) {
+  const Parameter query = s.param("query", {o.d_k}, init::normal(0.1));
+  Pooling first(s, o.d_k, o.d_k, feature_options(o));
+  Pooling second = first;  // the same parameters, another map
+  first.name = s.path() + "/first";
+  second.name = s.path() + "/second";
+  return [query, first, second](std::span<const Features> in) {
+    const Tensor asked = broadcast_to(query, {in[0].rows.dim(0), query.dim(0)});
+    FeatureOutput both;
+    const Tensor c_1 = first(asked, in[0], both), c_2 = second(asked, in[1], both);
+    both.contexts = {c_1, c_2};
+    return both;
+  };
+}
+
+FeatureMechanism between(Scope s, const std::string& mechanism, AttentionOptions o, int64_t d) {
+  o.d_q = o.d_k = o.d_v = d;
+  if (mechanism == "siamese") return siamese(s, o);
+  const Entry& entry = find_entry(Entry::Kind::feature, mechanism);
+  check(entry.inputs == 2, "pair: '", mechanism, "' is not attention between two inputs");
+  return entry.features(s, o);
+}
+
+}  // namespace
+
+PairClassifier::PairClassifier(Scope s, Takes takes, const std::string& mechanism,
+                               const ModelSizes& sizes, const PairOptions& o,
+                               const AttentionOptions& attention)
+    : takes_(takes),
+      options_(o),
+      encoder_(s / "encoder", sizes.vocabulary, o),
+      attention_(between(s / "attention", mechanism, attention, encoder_.features())),
+      output_(s / "output", takes == Takes::pair ? o.width : 2 * encoder_.features(),
+              sizes.labels) {
+  if (takes == Takes::pair) hidden_.emplace(s / "hidden", 4 * encoder_.features(), o.width);
+}
+
+Scorer::Output PairClassifier::operator()(const ModelInputs& in) const {
+  const TwoTexts both = takes_ == Takes::pair
+                            ? encode_pair(encoder_, in)
+                            : encode_sentence_and_phrase(encoder_, in, options_.whole);
+  const FeatureOutput read = attention_(std::vector{both.first, both.second});
+  Tensor y = read.joined();
+  if (hidden_) {
+    const Tensor &a = read.contexts[0], &b = read.contexts[1], apart = a - b;
+    y = concat({y, maximum(apart, -apart), a * b}, -1);
+    y = tanh((*hidden_)(dropout(y, options_.dropout)));
+  }
+  return {output_(dropout(y, options_.dropout)), read.log_probability};
+}
+
+}  // namespace fovea

@@ -1,0 +1,93 @@
+#include "fovea/model/pair/rows.h"
+
+#include "fovea/model/named_attention.h"
+#include "fovea/model/pair/pair_classifier.h"
+#include "fovea/model/pair/rotatory_classifier.h"
+
+namespace fovea {
+namespace {
+
+using Infos = std::vector<FieldInfo>;
+
+AttentionOptions feature_start(const std::string& score) {
+  AttentionOptions start;
+  start.score = score;
+  start.hops = 1;
+  return start;
+}
+// Those of the encoder, and those that count of the attention inside of the mechanism.
+Infos options_of(const Fields<PairOptions>& fields, const Settings& settings,
+                 const std::string& mechanism, const AttentionOptions& start) {
+  Infos infos = attention_options_of(mechanism, settings, start), all = fields.infos();
+  all.insert(all.end(), infos.begin(), infos.end());
+  return all;
+}
+
+// A model of two inputs, for two texts and for a phrase in its sentence.
+std::vector<ModelEntry> two_inputs(const std::string& mechanism, const std::string& score,
+                                   const std::string& title, const std::string& paper,
+                                   const std::string& equation) {
+  std::vector<ModelEntry> rows;
+  for (const Takes takes : {Takes::pair, Takes::phrase}) {
+    const auto& fields = takes == Takes::pair ? pair_fields() : phrase_fields();
+    rows.push_back({.name = mechanism,
+                    .takes = takes,
+                    .gives = Gives::label,
+                    .title = title,
+                    .paper = paper,
+                    .equation = equation,
+                    .options =
+                        [=, &fields](const Settings& s) {
+                          const std::string of =
+                              mechanism == "siamese" ? "hierarchical" : mechanism;
+                          return options_of(fields, s, of, feature_start(score));
+                        },
+                    .make =
+                        [=, &fields](Scope s, const ModelSizes& sizes, const Settings& settings) {
+                          return std::make_unique<const PairClassifier>(
+                              s, takes, mechanism, sizes, fields.read(settings),
+                              attention_fields().read(settings, feature_start(score)));
+                        }});
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<ModelEntry> pair_rows() {
+  std::vector<ModelEntry> rows;
+  const auto add = [&](std::vector<ModelEntry> more) {
+    for (ModelEntry& entry : more) rows.push_back(std::move(entry));
+  };
+  add(two_inputs("interactive", "activated_general", "Interactive co-attention",
+                 "Ma, Li, Zhang, Wang 2017",
+                 "c1 = attend(mean(F2), F1), c2 = attend(mean(F1), F2)"));
+  rows.push_back({.name = "rotatory",
+                  .takes = Takes::phrase,
+                  .gives = Gives::label,
+                  .title = "Rotatory attention over a phrase and its sides",
+                  .paper = "Zheng, Xia 2018; Wallaart, Frasincar 2019",
+                  .equation = "y = W [r_l; r_r; r_lt; r_rt] + b",
+                  .options =
+                      [](const Settings& s) {
+                        return options_of(phrase_fields(), s, "rotatory",
+                                          feature_start("activated_general"));
+                      },
+                  .make =
+                      [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+                        return std::make_unique<const RotatoryClassifier>(
+                            s, sizes, phrase_fields().read(settings),
+                            attention_fields().read(settings, feature_start("activated_general")));
+                      }});
+  add(two_inputs("alternating", "additive", "Alternating co-attention",
+                 "Lu, Yang, Batra, Parikh 2016",
+                 "c0 = attend(q_0, F1), c2 = attend(c0, F2), c1 = attend(c2, F1)"));
+  add(two_inputs("parallel", "activated_general", "Parallel co-attention",
+                 "Lu, Yang, Batra, Parikh 2016; Fan, Feng, Zhao 2018",
+                 "A = score(F1, F2), e1 = w_1 tanh(W_1 F1 + W_2 F2 A^T)"));
+  add(two_inputs("siamese", "self_attentive", "Both inputs by themselves", "Bromley et al. 1993",
+                 "c1 = attend(u, F1), c2 = attend(u, F2)"));
+  return rows;
+}
+
+}  // namespace fovea

@@ -1,0 +1,29 @@
+// What is doubtful about the data, looked for before anything is learned: nothing is dropped, all
+// of it is counted and said.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fovea/task/config.h"
+
+namespace fovea {
+
+struct Audit {
+  struct Finding {
+    std::string what;                // one sentence with its count
+    std::vector<std::string> shown;  // a few of them
+  };
+  std::vector<Finding> findings;
+  std::vector<std::string> facts;  // "7,194 examples to learn from, ..."
+  int64_t examples = 0, validations = 0, tests = 0;
+  double mean_words = 0, mean_letters = 0;
+  int64_t labels = 0;
+  bool entities = false;   // tags that mark them
+  bool from_text = false;  // a number from a text
+};
+
+// An Error where nothing can be learned: a single label, too few rows.
+Audit audit_data(const Config& config);
+
+}  // namespace fovea

@@ -1,0 +1,205 @@
+#include "fovea/task/fit/candidates.h"
+
+#include "fovea/base/error.h"
+#include "fovea/task/solver.h"
+
+namespace fovea {
+namespace {
+
+// Small data wants small models that forget a lot while they learn.
+struct Sizes {
+  std::string width, embed, dropout, batch;
+};
+Sizes sizes_for(int64_t examples) {
+  if (examples < 2'000) return {"64", "64", "0.5", "16"};
+  if (examples < 20'000) return {"100", "100", "0.5", "32"};
+  if (examples < 100'000) return {"128", "128", "0.4", "64"};
+  return {"192", "128", "0.3", "64"};
+}
+
+std::vector<Candidate> classifiers(const Audit& audit, const CandidateAsked& asked) {
+  const Sizes s = sizes_for(audit.examples);
+  const bool is_long = audit.mean_letters > 600;
+  const std::string longest = is_long ? "250" : "400";
+  std::vector<Candidate> all{{"most_frequent", {{"model", "most_frequent"}}, true},
+                             {"linear", {{"model", "linear"}}, true},
+                             {"linear-3", {{"model", "linear"}, {"ngram_words", "3"}}, true}};
+  const auto attention = [&](const std::string& model) {
+    Settings settings{{"model", model},        {"width", s.width}, {"dropout", s.dropout},
+                      {"word_dropout", "0.1"}, {"batch", s.batch}, {"longest", longest},
+                      {"rate", "0.001"},       {"min_count", "1"}};
+    if (asked.vectors.empty()) {
+      settings.set("embed", s.embed);
+    } else {
+      settings.set("vectors", asked.vectors);
+      settings.set("tune_vectors", "false");
+    }
+    return settings;
+  };
+  const auto with = [](Settings settings, const Settings& more) {
+    settings.set(more);
+    return settings;
+  };
+  all.push_back({"wide", with(attention("wide"), {}), false});
+  all.push_back({"rnn", with(attention("rnn"), {}), false});
+  all.push_back(
+      {"wide-lstm", with(attention("wide"), {{"cell", "lstm"}, {"rate", "0.002"}}), false});
+  if (!asked.vectors.empty()) {
+    all.push_back({"wide-tuned",
+                   with(attention("wide"), {{"tune_vectors", "true"}, {"rate", "0.0005"}}), false});
+  } else {
+    all.push_back(
+        {"wide-rare", with(attention("wide"), {{"min_count", "2"}, {"rate", "0.002"}}), false});
+  }
+  if (audit.examples >= 3'000) {
+    all.push_back({"transformer",
+                   {{"model", "transformer"},
+                    {"layers", "1"},
+                    {"width", "128"},
+                    {"heads", "4"},
+                    {"hidden", "256"},
+                    {"dropout", "0.3"},
+                    {"longest", longest},
+                    {"batch", s.batch},
+                    {"rate", "0.0005"},
+                    {"warmup", "100"}},
+                   false});
+  }
+  all.push_back({"rnn-additive", with(attention("rnn"), {{"score", "additive"}}), false});
+  all.push_back({"capsules", with(attention("capsules"), {}), false});
+  return all;
+}
+
+std::vector<Candidate> taggers(const Audit& audit, const CandidateAsked& asked) {
+  const bool small = audit.examples < 3'000;
+  const std::string width = small ? "100" : "160", letters = "64";
+  const auto rnn = [&](const Settings& more) {
+    Settings settings{{"model", "rnn"},     {"cell", "lstm"},         {"width", width},
+                      {"letters", letters}, {"dropout", "0.4"},       {"min_count", "2"},
+                      {"batch", "16"},      {"word_dropout", "0.05"}, {"rate", "0.002"}};
+    if (asked.vectors.empty()) {
+      settings.set("embed", "100");
+    } else {
+      settings.set("vectors", asked.vectors);
+      settings.set("min_count", "1");
+    }
+    settings.set(more);
+    return settings;
+  };
+  const std::string first = audit.entities ? "crf" : "softmax",
+                    second = audit.entities ? "softmax" : "crf";
+  return {{"most_frequent", {{"model", "most_frequent"}}, true},
+          {"crf", {{"model", "crf"}}, true},
+          {"rnn-" + first, rnn({{"output", first}}), false},
+          {"rnn-" + second, rnn({{"output", second}}), false},
+          {"rnn-attention", rnn({{"output", first}, {"score", "scaled"}}), false},
+          {"rnn-gru", rnn({{"output", first}, {"cell", "gru"}, {"rate", "0.001"}}), false},
+          {"transformer",
+           {{"model", "transformer"},
+            {"position", "rotary"},
+            {"layers", "2"},
+            {"width", "128"},
+            {"heads", "4"},
+            {"hidden", "256"},
+            {"letters", letters},
+            {"dropout", "0.3"},
+            {"min_count", "2"},
+            {"batch", "32"},
+            {"rate", "0.001"},
+            {"warmup", "200"},
+            {"output", first}},
+           false}};
+}
+
+std::vector<Candidate> translators(const Audit& audit) {
+  // Pieces keep the output layer, and with it a step, small where words are many.
+  const std::string pieces = audit.examples > 20'000 ? "unigram:8000" : "unigram:4000";
+  const Settings shared{{"tokens", pieces}, {"batch", "64"}, {"smoothing", "0.1"}, {"beam", "4"}};
+  const auto with = [&](const Settings& more) {
+    Settings settings = shared;
+    settings.set(more);
+    return settings;
+  };
+  return {{"rnn",
+           with({{"model", "rnn"},
+                 {"embed", "192"},
+                 {"width", "192"},
+                 {"dropout", "0.3"},
+                 {"rate", "0.002"},
+                 {"warmup", "100"}}),
+           false},
+          {"transformer",
+           with({{"model", "transformer"},
+                 {"layers", "3"},
+                 {"width", "192"},
+                 {"heads", "4"},
+                 {"hidden", "384"},
+                 {"dropout", "0.2"},
+                 {"rate", "0.001"},
+                 {"warmup", "400"}}),
+           false},
+          {"rnn-wide",
+           with({{"model", "rnn"},
+                 {"embed", "256"},
+                 {"width", "256"},
+                 {"dropout", "0.35"},
+                 {"rate", "0.002"},
+                 {"warmup", "100"}}),
+           false}};
+}
+
+std::vector<Candidate> language_models(const Audit& audit) {
+  const bool small = static_cast<double>(audit.examples) * audit.mean_letters < 300'000;
+  const auto transformer = [&](const std::string& layers, const std::string& width) {
+    return Settings{{"model", "transformer"},
+                    {"layers", layers},
+                    {"width", width},
+                    {"heads", "4"},
+                    {"context", "128"},
+                    {"batch", "16"},
+                    {"dropout", small ? "0.2" : "0.05"},
+                    {"rate", "0.002"},
+                    {"warmup", "50"}};
+  };
+  return {{"ngram-4", {{"model", "ngram"}, {"order", "4"}}, true},
+          {"ngram-6", {{"model", "ngram"}, {"order", "6"}}, true},
+          {"ngram-8", {{"model", "ngram"}, {"order", "8"}}, true},
+          {"transformer-2", transformer("2", "128"), false},
+          {"transformer-4", transformer("4", "128"), false}};
+}
+
+std::vector<Candidate> regressors(const Audit& audit) {
+  if (audit.from_text) {
+    const Sizes s = sizes_for(audit.examples);
+    const Settings rnn{{"model", "rnn"},       {"width", s.width}, {"embed", s.embed},
+                       {"dropout", s.dropout}, {"batch", s.batch}, {"rate", "0.001"}};
+    Settings mean = rnn;
+    mean.set({{"score", "none"}, {"summary", "mean"}});
+    return {{"rnn", rnn, false}, {"rnn-mean", mean, false}};
+  }
+  return {{"mean", {{"model", "mean"}}, true},
+          {"least_squares", {{"model", "least_squares"}}, true},
+          {"nearest", {{"model", "nearest"}}, true},
+          {"kernel", {{"model", "kernel"}, {"rate", "0.03"}}, false},
+          {"kernel-slow", {{"model", "kernel"}, {"rate", "0.005"}}, false},
+          {"kernel-sparse", {{"model", "kernel"}, {"align", "entmax"}}, false}};
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked) {
+  std::vector<Candidate> all = asked.task == "classify"    ? classifiers(audit, asked)
+                               : asked.task == "label"     ? taggers(audit, asked)
+                               : asked.task == "translate" ? translators(audit)
+                               : asked.task == "lm"        ? language_models(audit)
+                               : asked.task == "regress"   ? regressors(audit)
+                                                           : std::vector<Candidate>();
+  check(!all.empty(), "fit: knows no models to try for the task ", asked.task,
+        "; it knows classify, label, translate, lm and regress");
+  int64_t trained = 0;
+  std::erase_if(all,
+                [&](const Candidate& one) { return !one.baseline && ++trained > asked.trained; });
+  return all;
+}
+
+}  // namespace fovea

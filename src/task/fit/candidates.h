@@ -1,0 +1,27 @@
+// What a search tries: baselines that are fitted at once, and models that are trained by steps, in
+// the order in which they are worth a try; docs/fit.md says what the ranges were learned from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fovea/task/fit/audit.h"
+
+namespace fovea {
+
+struct Candidate {
+  std::string name;       // of its folder and in tables
+  Settings settings;      // beside those that all have
+  bool baseline = false;  // fitted or counted, not trained by steps
+};
+
+struct CandidateAsked {
+  std::string task;
+  std::string vectors;  // a file; empty: none
+  int64_t trained = 4;  // at most so many that are trained by steps
+};
+
+// Only rows of the table that fit the task; all that they say is checked.
+std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked);
+
+}  // namespace fovea

@@ -1,0 +1,74 @@
+#include "fovea/task/fit/parts.h"
+
+#include "fovea/data/examples.h"
+#include "fovea/data/split.h"
+#include "fovea/data/table.h"
+#include "fovea/task/solver.h"
+
+namespace fovea {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::vector<FitExample> read(const Config& config, const std::string& path, FitParts& parts) {
+  std::vector<FitExample> all;
+  if (path.starts_with("builtin:")) return all;  // our own data needs no audit
+  const ReadOptions options = read_options(config);
+  ReadSummary summary;
+  if (config.task == "classify") {
+    for (Labelled& e : read_labelled(path, options, &summary)) {
+      all.push_back({std::move(e.text), std::move(e.label)});
+    }
+  } else if (config.task == "label") {
+    for (const Tagged& e : read_tagged(path, options, &summary)) {
+      all.push_back({joined(e.words), joined(e.tags)});
+    }
+  } else if (config.task == "translate") {
+    for (Pair& e : read_pairs(path, options, &summary)) {
+      all.push_back({std::move(e.source), std::move(e.target)});
+    }
+  } else if (config.task == "regress" && reads_text(config)) {
+    RecordReader records(path, {{"target", Role::Kind::number}, {"text"}}, options);
+    while (records.next()) {
+      all.push_back({std::string(records.text(1)), say(records.number(0)), {records.number(0)}});
+    }
+    summary = records.summary();
+  } else if (config.task == "regress") {
+    for (auto& row : read_numbers(path, options, &summary).rows) {
+      std::string input;
+      for (size_t i = 0; i + 1 < row.size(); ++i) input += say(i ? "," : "", row[i]);
+      const std::string answer = say(row.back());
+      all.push_back({input, answer, std::move(row)});
+    }
+  } else {
+    for (std::string& line : read_texts(path, options, &summary)) {
+      all.push_back({std::move(line), ""});
+    }
+  }
+  parts.files.push_back(std::move(summary));
+  return all;
+}
+
+}  // namespace
+
+bool reads_text(const Config& config) {
+  return ("," + config.columns).find(",text=") != std::string::npos;
+}
+
+FitParts read_fit_parts(const Config& config) {
+  FitParts parts;
+  parts.train = read(config, config.data, parts);
+  if (config.data.starts_with("builtin:")) return parts;
+  const auto held_out = [&](const std::string& file, double part, const char* name) {
+    return file.empty() ? take_part(parts.train, part, name) : read(config, file, parts);
+  };
+  parts.dev = held_out(config.dev, config.dev_part, "dev");
+  parts.test = held_out(config.test, config.test_part, "test");
+  return parts;
+}
+
+}  // namespace fovea

@@ -1,0 +1,110 @@
+#include "fovea/task/fit/plan.h"
+
+#include <algorithm>
+#include <fstream>
+#include <span>
+
+#include "fovea/base/error.h"
+#include "fovea/base/file.h"
+
+namespace fovea {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const Settings& settings) {
+  json list = json::array();
+  for (const auto& [name, text] : settings) list.push_back({name, text});
+  return list;
+}
+Settings settings_from(const json& list) {
+  Settings settings;
+  for (const json& one : list) settings.set(one.at(0).get<std::string>(), one.at(1));
+  return settings;
+}
+
+}  // namespace
+
+void FitPlan::save(const std::string& path) const {
+  json all{{"format", "fovea plan 1"},
+           {"task", task},
+           {"data", to_json(data)},
+           {"seconds", seconds},
+           {"used", used},
+           {"factor", factor},
+           {"rungs", rungs},
+           {"candidates", json::array()}};
+  for (const PlannedCandidate& one : candidates) {
+    all["candidates"].push_back({{"name", one.name},
+                                 {"settings", to_json(one.settings)},
+                                 {"baseline", one.baseline},
+                                 {"steps", one.steps},
+                                 {"whole", one.whole},
+                                 {"first", one.first},
+                                 {"tokens_per_step", one.tokens_per_step},
+                                 {"step_seconds", one.step_seconds},
+                                 {"reached", one.reached},
+                                 {"finished", one.finished}});
+  }
+  const std::string text = all.dump(1) + "\n";
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+FitPlan FitPlan::load(const std::string& path) {
+  std::ifstream file(path);
+  check(file.good(), path, ": cannot be read; a plan is what fit leaves as plan.json");
+  const json all = json::parse(file, nullptr, false);
+  check(all.is_object() && all.value("format", "") == "fovea plan 1", path,
+        ": is not a plan of fit");
+  try {
+    FitPlan plan;
+    plan.task = all.at("task");
+    plan.data = settings_from(all.at("data"));
+    plan.seconds = all.at("seconds");
+    plan.used = all.at("used");
+    plan.factor = all.at("factor");
+    plan.rungs = all.at("rungs");
+    for (const json& from : all.at("candidates")) {
+      PlannedCandidate one;
+      one.name = from.at("name");
+      one.settings = settings_from(from.at("settings"));
+      one.baseline = from.at("baseline");
+      one.steps = from.at("steps").get<std::vector<int64_t>>();
+      one.whole = from.at("whole");
+      one.first = from.at("first");
+      one.tokens_per_step = from.at("tokens_per_step");
+      one.step_seconds = from.at("step_seconds");
+      one.reached = from.at("reached").get<std::vector<double>>();
+      one.finished = from.at("finished");
+      plan.candidates.push_back(std::move(one));
+    }
+    check(plan.factor >= 2, path, ": the factor must be at least 2, is ", plan.factor);
+    return plan;
+  } catch (const json::exception& error) {
+    fail(path, ": is not a plan of fit: ", error.what());
+  }
+}
+
+int64_t rungs_for(int64_t candidates, int64_t factor) {
+  int64_t rungs = candidates > 0 ? 1 : 0;
+  for (int64_t n = candidates; n > 1; n = (n + factor - 1) / factor) ++rungs;
+  return rungs;
+}
+
+std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_better) {
+  std::vector<size_t> there;
+  for (size_t i = 0; i < plan.candidates.size(); ++i) {
+    const PlannedCandidate& one = plan.candidates[i];
+    if (!one.baseline && static_cast<int64_t>(one.reached.size()) > rung) there.push_back(i);
+  }
+  std::ranges::stable_sort(there, [&](size_t a, size_t b) {
+    const double x = plan.candidates[a].reached[static_cast<size_t>(rung)],
+                 y = plan.candidates[b].reached[static_cast<size_t>(rung)];
+    return higher_is_better ? x > y : x < y;
+  });
+  const auto n = static_cast<int64_t>(there.size());
+  there.resize(static_cast<size_t>(std::min(n, (n + plan.factor - 1) / plan.factor)));
+  return there;
+}
+
+}  // namespace fovea

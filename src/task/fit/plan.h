@@ -1,0 +1,45 @@
+// A search as it was planned and done: what each candidate was trained for, in steps. Searching
+// again by a plan looks at no clock, and so finds the same winner with the same bits on any machine
+// and any number of threads.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "fovea/task/fit/candidates.h"
+
+namespace fovea {
+
+struct PlannedCandidate : Candidate {
+  // For each rung how many steps it has been trained for when that ends; the schedule of the last
+  // goes by `whole`.
+  std::vector<int64_t> steps{};
+  int64_t whole = 0;
+  int64_t first = 0;  // steps that told how long one takes, before the first rung
+  int64_t tokens_per_step = 0;
+  double step_seconds = 0;  // when it was planned
+  // What it had reached at the end of each rung that it took part in.
+  std::vector<double> reached{};
+  bool finished = false;  // a baseline that is fitted
+};
+
+struct FitPlan {
+  std::string task;
+  Settings data;       // data, dev, test, columns, tokens, ...
+  double seconds = 0;  // the budget
+  double used = 0;     // of it, so far
+  int64_t factor = 3;  // a rung keeps one in so many
+  int64_t rungs = 0;   // 0: not planned yet
+  std::vector<PlannedCandidate> candidates{};
+
+  void save(const std::string& path) const;
+  static FitPlan load(const std::string& path);
+};
+
+// Those that go on from a rung: one in `factor` of those that took part in it, at least one, the
+// best first; of equals the one that stands first in the plan.
+std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_better);
+// How many rungs for so many candidates.
+int64_t rungs_for(int64_t candidates, int64_t factor);
+
+}  // namespace fovea

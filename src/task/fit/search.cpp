@@ -1,0 +1,313 @@
+#include "fovea/task/fit/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "fovea/task/example_solver.h"
+#include "fovea/train/checkpoint.h"
+
+namespace fovea {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Search {
+ public:
+  Search(FitPlan& plan, const SearchCall& call)
+      : plan_(plan), call_(call), task_(find_task(plan.task)) {
+    for (const PlannedCandidate& one : plan.candidates) {
+      Tried tried;
+      tried.name = one.name;
+      tried.folder = call.folder + "/runs/" + one.name + "/seed-0";
+      tried.baseline = one.baseline;
+      result_.tried.push_back(std::move(tried));
+    }
+    solvers_.resize(plan.candidates.size());
+  }
+
+  SearchResult operator()() {
+    for (size_t i = 0; i < plan_.candidates.size(); ++i) {
+      if (plan_.candidates[i].baseline && !stopped() && fits_in(i)) {
+        attempt(i, [&] { run_baseline(i); });
+      }
+    }
+    std::vector<size_t> rung;
+    if (call_.by_plan || plan_.rungs > 0) {
+      for (size_t i = 0; i < plan_.candidates.size(); ++i) {
+        if (!plan_.candidates[i].baseline && !plan_.candidates[i].steps.empty()) rung.push_back(i);
+      }
+    } else {
+      rung = make_plan();
+    }
+    for (int64_t k = 0; k < plan_.rungs && !rung.empty(); ++k) {
+      for (size_t i : rung) {
+        if (!stopped() && (call_.by_plan || left() > 0)) attempt(i, [&] { run_rung(i, k); });
+      }
+      if (stopped() || (!call_.by_plan && left() <= 0)) break;
+      rung = promoted(plan_, k, higher_);
+      for (size_t i = 0; i < solvers_.size(); ++i) {
+        if (std::ranges::find(rung, i) == rung.end() && i != leader()) solvers_[i].reset();
+      }
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  double seconds() const { return call_.began + watch_.seconds(); }
+  // Of the budget, with what measuring at the end will take put aside.
+  double left() const { return plan_.seconds - seconds() - reserve_; }
+  bool stopped() const { return call_.stop && *call_.stop; }
+  void tell(const std::string& line) const {
+    if (call_.tell) call_.tell(line);
+  }
+
+  // A candidate that fails loses only itself.
+  template <class F>
+  void attempt(size_t i, F&& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      result_.tried[i].failed = error.what();
+      solvers_[i].reset();
+      tell(say(plan_.candidates[i].name, ": failed: ", error.what()));
+      if (i == 0) throw;  // the first is the simplest: what it cannot read, none can
+    }
+    plan_.used = seconds();
+    plan_.save(call_.folder + "/plan.json");
+  }
+
+  Config config_of(size_t i) const {
+    Settings all = plan_.data;
+    all.set(plan_.candidates[i].settings);
+    all.set("seed", "0");
+    return make_config(task_, all);
+  }
+
+  Solver& solver(size_t i) {
+    if (solvers_[i]) return *solvers_[i];
+    Tried& tried = result_.tried[i];
+    const bool there = fs::exists(tried.folder + "/config.json");
+    const Config config = there ? load_config(tried.folder) : config_of(i);
+    const Stopwatch watch;
+    solvers_[i] = task_.make(config, Purpose::learn, there ? tried.folder : "");
+    if (!there) {
+      fs::create_directories(tried.folder);
+      solvers_[i]->save_vocabulary(tried.folder);
+      save_config(tried.folder, config);
+    }
+    load_seconds_ = std::max(load_seconds_, watch.seconds());
+    tried.parameters = solvers_[i]->parameters().count();
+    return *solvers_[i];
+  }
+
+  struct Trained {
+    TrainResult result;
+    int64_t tokens = 0;
+  };
+  // To `steps` in all, until `deadline` seconds at most. Only the last rung lets the rate fall:
+  // those before it do not know how far they will go.
+  Trained train_for(size_t i, int64_t steps, bool last, double deadline) {
+    Solver& learner = solver(i);
+    Tried& tried = result_.tried[i];
+    TrainOptions options = learner.config();
+    options.time.clear();
+    options.epochs = 0;
+    options.steps = std::max<int64_t>(steps, plan_.candidates[i].whole) + !last;
+    options.save_every = 5;
+    options.schedule = last ? "linear" : "constant";
+    options.floor = last ? 0.02 : 0;
+    Trained trained;
+    TrainCall call;
+    call.options = options;
+    call.folder = tried.folder;
+    call.resume = true;
+    call.stop = call_.stop;
+    call.enough = [&, deadline](int64_t step) {
+      return step >= steps || (!call_.by_plan && seconds() > deadline);
+    };
+    call.progress = [&](const TrainProgress& p) {
+      if (p.tokens_per_second > 0) trained.tokens = static_cast<int64_t>(p.tokens_per_second);
+      show(i, p);
+    };
+    const Stopwatch watch;
+    trained.result = fovea::train(learner, call);
+    tried.seconds += watch.seconds();
+    tried.steps = trained.result.steps;
+    if (trained.result.best) {
+      tried.validation = trained.result.best;
+      higher_ = trained.result.best->higher_is_better;
+    }
+    return trained;
+  }
+
+  void show(size_t i, const TrainProgress& p) const {
+    if (!call_.show) return;
+    const double remains = std::max(0.0, plan_.seconds - seconds());
+    std::string line = say(plan_.candidates[i].name, ", step ", p.step);
+    if (result_.tried[leader()].validation) {
+      const Metric& m = *result_.tried[leader()].validation;
+      line += say("; leads: ", result_.tried[leader()].name, " ", std::round(m.value * 1e4) / 1e4);
+    }
+    if (!call_.by_plan) line += say("; ", std::llround(remains), " s left");
+    call_.show(line);
+  }
+
+  size_t leader() const {
+    size_t best = 0;
+    for (size_t i = 1; i < result_.tried.size(); ++i) {
+      const auto &a = result_.tried[i].validation, &b = result_.tried[best].validation;
+      if (a && (!b || (higher_ ? a->value > b->value : a->value < b->value))) best = i;
+    }
+    return best;
+  }
+
+  // The test part is measured while the model is in memory, and looked at when all is over.
+  void measure(size_t i) {
+    Tried& tried = result_.tried[i];
+    Solver& model = solver(i);
+    const std::string weights = tried.folder + "/model.safetensors";
+    if (fs::exists(weights)) load_parameters(weights, model.parameters());
+    tried.test = model.evaluate("test");
+    tried.drawings.clear();
+    for (size_t e = 0; e < std::min<size_t>(4, tried.test->inputs.size()); ++e) {
+      try {
+        tried.drawings.push_back(model.attend(tried.test->inputs[e]));
+      } catch (const Error&) {
+        break;  // an input that cannot be shown is no reason to lose the search
+      }
+    }
+  }
+
+  // A baseline is begun only if there is time for as much as the longest before it took.
+  bool fits_in(size_t i) const {
+    if (call_.by_plan) return plan_.candidates[i].finished;
+    if (longest_fit_ * 1.5 < left()) return true;
+    tell(say(plan_.candidates[i].name, ": left out, as the time is too short"));
+    return false;
+  }
+
+  void run_baseline(size_t i) {
+    const Stopwatch all;
+    const auto& trained = train_for(i, 1, false, plan_.seconds * 0.6);
+    const Stopwatch watch;
+    measure(i);
+    test_seconds_ = std::max(test_seconds_, watch.seconds());
+    solvers_[i].reset();
+    plan_.candidates[i].finished = trained.result.stopped != "interrupted";
+    longest_fit_ = std::max(longest_fit_, all.seconds());
+    ended(i);
+  }
+
+  void run_rung(size_t i, int64_t rung) {
+    PlannedCandidate& one = plan_.candidates[i];
+    Tried& tried = result_.tried[i];
+    const auto k = static_cast<size_t>(rung);
+    if (one.reached.size() > k && !call_.by_plan) {  // done before a run that goes on
+      Metric known{"", higher_, one.reached[k]};
+      if (result_.tried[0].validation) known.name = result_.tried[0].validation->name;
+      tried.validation = known;
+      tried.steps = one.steps[k];
+      return;
+    }
+    const bool last = rung + 1 == plan_.rungs;
+    // A rung that is slower than it was planned ends with its share of what is left.
+    const double share = left() / static_cast<double>(plan_.rungs - rung);
+    const double deadline = call_.by_plan ? 0 : seconds() + (last ? left() : std::max(share, 0.0));
+    const int64_t steps = one.steps[k];
+    // The first steps were taken, and measured, before there was a plan.
+    if (call_.by_plan && rung == 0) train_for(i, one.first, false, 0);
+    const Trained trained = train_for(i, steps, last, deadline);
+    one.steps[k] = trained.result.steps;
+    if (call_.by_plan) one.reached.resize(k);
+    if (trained.result.best) one.reached.push_back(trained.result.best->value);
+    ended(i, rung);
+  }
+
+  void ended(size_t i, int64_t rung = -1) const {
+    const Tried& tried = result_.tried[i];
+    if (!tried.validation) return;
+    tell(say(tried.name,
+             rung >= 0 ? say(" (rung ", rung + 1, " of ", plan_.rungs, ", ", tried.steps, " steps)")
+                       : std::string(),
+             ": ", tried.validation->name, " ", std::round(tried.validation->value * 1e4) / 1e4,
+             " on validation, ", std::round(seconds() * 10) / 10, " s"));
+  }
+
+  // A few steps of each candidate tell how long one takes; then rungs share the time evenly.
+  std::vector<size_t> make_plan() {
+    std::vector<size_t> all;
+    double slowest = test_seconds_;
+    for (size_t i = 0; i < plan_.candidates.size(); ++i) {
+      PlannedCandidate& one = plan_.candidates[i];
+      if (one.baseline || stopped()) continue;
+      // Not worth beginning what could not be trained for longer than it takes to load.
+      if (left() < 3 * load_seconds_ + 1) break;
+      attempt(i, [&] {
+        solver(i);
+        const Stopwatch watch;
+        const Trained trained = train_for(i, 6, false, seconds() + 0.15 * left());
+        one.first = trained.result.steps;
+        one.step_seconds = std::max(1e-5, trained.result.step_seconds);
+        const double steps = one.step_seconds * static_cast<double>(trained.result.steps);
+        const double test = std::max(0.0, watch.seconds() - steps) * call_.test_validations;
+        if (test > 0.35 * plan_.seconds) {
+          result_.tried[i].validation.reset();
+          fail("measuring it on the test part would take ", std::llround(test), " s");
+        }
+        slowest = std::max(slowest, test);
+        all.push_back(i);
+      });
+    }
+    const auto n = static_cast<int64_t>(all.size());
+    plan_.rungs = rungs_for(n, plan_.factor);
+    reserve_ = 1 + 0.02 * plan_.seconds + 1.2 * slowest;
+    if (n == 0) return all;
+    const double each_rung = std::max(0.5, 0.92 * left()) / static_cast<double>(plan_.rungs);
+    for (size_t i : all) {
+      PlannedCandidate& one = plan_.candidates[i];
+      double time = 0;
+      int64_t there = n;
+      one.steps.clear();
+      for (int64_t k = 0; k < plan_.rungs; ++k) {
+        time += each_rung / static_cast<double>(there);
+        one.steps.push_back(
+            std::max<int64_t>(6, static_cast<int64_t>(time / (1.1 * one.step_seconds))));
+        there = (there + plan_.factor - 1) / plan_.factor;
+      }
+      one.whole = one.steps.back();
+    }
+    plan_.save(call_.folder + "/plan.json");
+    tell(say("plan: ", n, " models in ", plan_.rungs, " rungs of ", std::round(each_rung), " s"));
+    return all;
+  }
+
+  void finish() {
+    result_.stopped = stopped();
+    result_.winner = leader();
+    check(result_.tried[result_.winner].validation.has_value(),
+          "fit: the time was over before a model was fitted; give a longer --time");
+    if (!result_.tried[result_.winner].test) {
+      measure(result_.winner);
+    }
+    result_.seconds = seconds();
+    plan_.used = seconds();
+    plan_.save(call_.folder + "/plan.json");
+  }
+
+  FitPlan& plan_;
+  const SearchCall& call_;
+  const Task& task_;
+  SearchResult result_;
+  std::vector<std::unique_ptr<Solver>> solvers_;
+  Stopwatch watch_;
+  double reserve_ = 1, load_seconds_ = 0, test_seconds_ = 0, longest_fit_ = 0;
+  bool higher_ = true;
+};
+
+}  // namespace
+
+SearchResult search(FitPlan& plan, const SearchCall& call) { return Search(plan, call)(); }
+
+}  // namespace fovea

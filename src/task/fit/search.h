@@ -1,0 +1,47 @@
+// Successive halving (Jamieson, Talwalkar 2016; Li et al., "Hyperband", 2018), all candidates of a
+// rung before any of the next: each rung has the same share of the time, keeps one candidate in
+// three and trains it three times as long. The clock is looked at once, to turn the time into
+// steps, and after that only to stop what would go beyond it; what was done is written down.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "fovea/task/fit/plan.h"
+#include "fovea/task/solver.h"
+
+namespace fovea {
+
+struct SearchCall {
+  std::string folder;           // runs/NAME/seed-0 below it
+  bool by_plan = false;         // the steps of the plan, and no clock
+  double began = 0;             // seconds that have gone before
+  double test_validations = 1;  // how many validations a measurement on the test part is
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const std::string& line)> tell{};  // a line for each thing that ended
+  std::function<void(const std::string& line)> show{};  // what is under way, many times a second
+};
+
+// What became of a candidate.
+struct Tried {
+  std::string name, folder;
+  bool baseline = false;
+  std::optional<Metric> validation{};  // the best; none: it did not get so far
+  int64_t steps = 0, parameters = 0;
+  double seconds = 0;
+  std::string failed;
+  std::optional<Evaluation> test{};  // of baselines and the winner
+  std::vector<Drawing> drawings{};   // of the first test examples, of the winner and baselines
+};
+
+struct SearchResult {
+  std::vector<Tried> tried;  // in the order of the plan
+  size_t winner = 0;
+  double seconds = 0;  // all of it
+  bool stopped = false;
+};
+
+// Fills the plan with what it did, and keeps it in folder/plan.json as it goes.
+SearchResult search(FitPlan& plan, const SearchCall& call);
+
+}  // namespace fovea

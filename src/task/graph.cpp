@@ -1,0 +1,408 @@
+// graph: a label for nodes of a graph, or for whole graphs.
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "fovea/attention/recorder.h"
+#include "fovea/base/file.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/example_solver.h"
+#include "fovea/task/graph_batch.h"
+#include "fovea/task/make.h"
+#include "fovea/task/maps.h"
+#include "fovea/task/names.h"
+#include "fovea/train/label_metrics.h"
+
+namespace fovea {
+namespace {
+
+using Examples = std::vector<GraphExample>;
+
+// Where one graph is all there is, it is in every part, with other nodes asked about.
+struct GraphParts {
+  std::vector<GraphRecord> graphs, more_dev, more_test;
+  Examples train, dev, test;
+  bool one = false;
+};
+
+std::vector<int32_t> labelled(const GraphRecord& graph) {
+  std::vector<int32_t> nodes;
+  for (size_t i = 0; i < graph.labels.size(); ++i) {
+    if (!graph.labels[i].empty()) nodes.push_back(static_cast<int32_t>(i));
+  }
+  return nodes;
+}
+
+Examples examples_of(const std::vector<GraphRecord>& graphs, bool whole) {
+  Examples all;
+  for (const GraphRecord& graph : graphs) {
+    all.push_back({&graph, whole ? std::vector<int32_t>() : labelled(graph), {}});
+  }
+  return all;
+}
+
+class Graphs final : public Solver {
+ public:
+  Graphs(const Config& config, Purpose purpose, const std::string& folder)
+      : Solver(config, purpose, folder) {
+    if (folder.empty()) {
+      learn_labels();
+    } else {
+      labels_ = load_names(folder, "labels");
+      const auto json = nlohmann::json::parse(file_text(folder + "/graph.json"), nullptr, false);
+      check<ErrorKind::input>(json.is_object() && json.contains("features") &&
+                                  json["features"].is_number_integer() && json.contains("whole") &&
+                                  json["whole"].is_boolean(),
+                              folder, "/graph.json: is not what a graph model leaves there");
+      features_ = json["features"].get<int64_t>();
+      whole_ = json["whole"].get<bool>();
+    }
+    model_ = model<Scorer>({.labels = labels_.size(), .features = features_});
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    save_names(folder, "labels", labels_);
+    const std::string text =
+        nlohmann::json{{"features", features_}, {"whole", whole_}}.dump() + "\n";
+    write_file_atomically(folder + "/graph.json", std::as_bytes(std::span(text)));
+  }
+
+  int64_t begin_epoch(int64_t epoch) override {
+    const Examples& train = parts().train;
+    const Random order = Random(config_.seed).fork("order").fork(static_cast<uint64_t>(epoch));
+    const std::vector<Lengths> lengths(train.size(), Lengths{1});
+    batches_ = batches_by_length(lengths, {.examples = config_.batch}, order);
+    return static_cast<int64_t>(batches_.size());
+  }
+
+  Loss loss(int64_t number) override {
+    Examples chosen;
+    for (int64_t i : batches_.at(static_cast<size_t>(number))) {
+      chosen.push_back(parts().train[static_cast<size_t>(i)]);
+    }
+    std::vector<int32_t> wanted;
+    for (const std::string& label : truths(chosen)) wanted.push_back(labels_.id(label));
+    const auto count = static_cast<int64_t>(wanted.size());
+    return {
+        model_->loss(inputs(chosen), Tensor::adopt({count}, std::move(wanted)), config_.smoothing),
+        count};
+  }
+
+  std::vector<Metric> validate() override {
+    Examples dev = parts().dev;
+    const auto most = static_cast<size_t>(config_.validate_examples);
+    if (most > 0 && dev.size() > most) dev.resize(most);
+    return measure(dev).values();
+  }
+  Evaluation evaluate(const std::string& part) override {
+    if (part == "dev") return measure(parts().dev);
+    if (part == "test") return measure(parts().test);
+    const std::vector<GraphRecord> graphs = read_graphs(part);
+    return measure(asked_of_file(graphs));
+  }
+
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
+    std::vector<std::vector<Prediction>> all;
+    for (const std::string& line : lines) {
+      std::vector<GraphRecord> kept;
+      const Examples asked{asked_by(line, kept)};
+      const auto found = answer(asked, options.nbest, options.details);
+      if (found.size() == 1) {
+        all.push_back(found[0]);
+        continue;
+      }
+      Prediction joined;  // of every node that was asked about, in order
+      for (const auto& node : found) {
+        joined.text += (joined.text.empty() ? "" : " ") + node[0].text;
+        joined.score += node[0].score;
+      }
+      all.push_back({joined});
+    }
+    return all;
+  }
+
+  // A node of the one graph with its neighbours, or a whole graph.
+  Drawing attend(const std::string& input) const override {
+    std::vector<GraphRecord> kept;
+    const GraphExample asked = asked_by(input, kept);
+    const GraphRecord& graph = *asked.graph;
+    const bool node = kept.empty();
+    Capture capture{.what = Capture::What::rows};
+    if (node) capture.queries = asked.asked;
+    const Recorder recorder(capture);
+    const auto answers = answer({asked}, 1);
+    std::string title;
+    for (const auto& one : answers) title += (title.empty() ? "" : " ") + one[0].text;
+    Drawing drawing{title, maps_of(recorder, 0, [&](const std::string&) {
+                      return MapLabels{node ? std::vector{input} : graph.names, graph.names};
+                    })};
+    if (node) keep_neighbours(drawing, graph, asked.asked[0]);
+    return drawing;
+  }
+
+  std::vector<std::string> labels() const override { return labels_.names(); }
+
+  DataReport data_report() override {
+    const GraphParts& p = parts();
+    const auto count = [&](const Examples& part) {
+      return static_cast<int64_t>(p.one ? part[0].asked.size() : part.size());
+    };
+    DataReport report;
+    report.unit = p.one ? "nodes" : "graphs";
+    report.train = count(p.train), report.dev = count(p.dev), report.test = count(p.test);
+    report.split = split_text();
+    std::map<std::string, int64_t> counts;
+    for (const std::string& label : truths(p.train)) ++counts[label];
+    count_labels(report, counts);
+    return report;
+  }
+
+  std::string summary() override {
+    const GraphParts& p = parts();
+    if (!p.one) {
+      return say(p.train.size(), " graphs to learn from, ", p.dev.size(), " to validate on, ",
+                 p.test.size(), " to test on");
+    }
+    return say("a graph of ", p.graphs[0].nodes(), " nodes and ", p.graphs[0].edges.size(),
+               " edges; ", p.train[0].asked.size(), " nodes to learn from, ", p.dev[0].asked.size(),
+               " to validate on, ", p.test[0].asked.size(), " to test on");
+  }
+
+ private:
+  static std::string file_text(const std::string& path) {
+    std::ifstream file(path);
+    check<ErrorKind::io>(file.good(), path, ": cannot be read; the model needs it");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::vector<GraphRecord> load(const std::string& source) const {
+    constexpr std::string_view builtin = "builtin:";
+    if (!source.starts_with(builtin)) return read_graphs(source);
+    const std::string name = source.substr(builtin.size());
+    find_builtin(find_task(config_.task), name);
+    const Random random = Random(0).fork(source);
+    if (name == "lookup") {
+      return generate_lookup(config_.examples > 0 ? config_.examples : 2'000, 10, random);
+    }
+    return {generate_communities(config_.examples > 0 ? config_.examples : 400, random)};
+  }
+
+  const GraphParts& parts() const {
+    std::call_once(read_, [this] { load_parts(parts_); });
+    return parts_;
+  }
+  void load_parts(GraphParts& p) const {
+    check(!config_.data.empty(), "graph: needs data: a folder, two files, JSON lines, or builtin:",
+          find_task(config_.task).builtin[0].name);
+    p.graphs = load(config_.data);
+    const bool whole = std::ranges::any_of(
+        p.graphs, [](const GraphRecord& graph) { return !graph.label.empty(); });
+    p.one = p.graphs.size() == 1 && !whole && config_.dev.empty() && config_.test.empty();
+    if (p.one) {
+      split_nodes(p);
+      return;
+    }
+    p.train = examples_of(p.graphs, whole);
+    if (!config_.dev.empty()) p.more_dev = load(config_.dev);
+    if (!config_.test.empty()) p.more_test = load(config_.test);
+    p.dev = config_.dev.empty() ? take_part(p.train, config_.dev_part, "dev")
+                                : examples_of(p.more_dev, whole);
+    p.test = config_.test.empty() ? take_part(p.train, config_.test_part, "test")
+                                  : examples_of(p.more_test, whole);
+    for (const Examples* part : {&p.train, &p.dev, &p.test}) {
+      for (const GraphExample& e : *part) {
+        check<ErrorKind::input>(whole ? !e.graph->label.empty() : !e.asked.empty(), config_.data,
+                                ": a graph of ", e.graph->nodes(), " nodes has no label, ",
+                                whole ? "but others have" : "nor has any of its nodes");
+      }
+    }
+  }
+  // As the file says, or else at random.
+  void split_nodes(GraphParts& p) const {
+    const GraphRecord& graph = p.graphs[0];
+    std::vector<int32_t> of[4];
+    for (int32_t node : labelled(graph)) {
+      of[static_cast<int>(graph.parts[static_cast<size_t>(node)])].push_back(node);
+    }
+    auto& [none, train, dev, test] = of;
+    if (train.empty()) train.swap(none);
+    if (dev.empty()) dev = take_part(train, config_.dev_part, "dev");
+    if (test.empty()) test = take_part(train, config_.test_part, "test");
+    const NodeGraph ready =
+        node_graph(Examples{{&graph, {}, {}}}, {features_of(p.graphs, config_.data), directed()});
+    p.train = {{&graph, train, ready}};
+    p.dev = {{&graph, dev, ready}};
+    p.test = {{&graph, test, ready}};
+  }
+  bool directed() const { return config_.directed; }
+
+  void learn_labels() {
+    const GraphParts& p = parts();
+    whole_ = !p.one && !p.train[0].graph->label.empty();
+    features_ = features_of(p.graphs, config_.data);
+    std::vector<std::string> labels = truths(p.train);
+    std::ranges::sort(labels);
+    labels_ = Vocabulary::of(labels);
+    check(labels_.size() >= 2, config_.data, ": has only the label '",
+          labels_.size() ? labels_.name(0) : "", "' to learn; graph needs at least two");
+  }
+
+  // Of a file that is measured on: the nodes held out to test where it says so, else all.
+  Examples asked_of_file(const std::vector<GraphRecord>& graphs) const {
+    Examples all = examples_of(graphs, whole_);
+    for (GraphExample& e : all) {
+      std::vector<int32_t> test;
+      for (int32_t node : e.asked) {
+        if (e.graph->parts[static_cast<size_t>(node)] == NodePart::test) test.push_back(node);
+      }
+      if (!test.empty()) e.asked = test;
+    }
+    return all;
+  }
+  // A graph as JSON, which is kept in `kept`, or the name of a node of the graph it learned from.
+  GraphExample asked_by(const std::string& line, std::vector<GraphRecord>& kept) const {
+    if (line.starts_with('{')) {
+      kept.push_back(graph_of_json(line, "graph"));
+      std::vector<int32_t> asked = whole_ ? std::vector<int32_t>() : labelled(kept[0]);
+      if (!whole_ && asked.empty()) {
+        asked.resize(kept[0].names.size());
+        std::iota(asked.begin(), asked.end(), 0);
+      }
+      return {&kept[0], asked, {}};
+    }
+    check(!config_.data.empty() && parts().one,
+          "graph: needs a graph as a line of JSON, {\"nodes\": ...}, got '", line, "'");
+    const int32_t node = parts().graphs[0].find(line);
+    check(node >= 0, "graph: there is no node '", line, "' in ", config_.data);
+    return {&parts().graphs[0], {node}, parts().train[0].ready};
+  }
+
+  std::vector<std::string> truths(const Examples& of) const {
+    std::vector<std::string> all;
+    for (const GraphExample& e : of) {
+      if (e.asked.empty()) all.push_back(e.graph->label);
+      for (int32_t node : e.asked) all.push_back(e.graph->labels[static_cast<size_t>(node)]);
+    }
+    return all;
+  }
+
+  ModelInputs inputs(const Examples& of) const {
+    ModelInputs in;
+    in.whole = whole_;
+    const bool known = of.size() == 1 && !of[0].ready.empty();
+    in.graph = known ? of[0].ready : node_graph(of, {features_, directed()});
+    std::vector<int32_t> rows;
+    int32_t start = 0;
+    for (const GraphExample& e : of) {
+      for (int32_t node : e.asked) rows.push_back(start + node);
+      start += static_cast<int32_t>(e.graph->nodes());
+    }
+    const auto count = static_cast<int64_t>(rows.size());
+    if (!whole_) in.rows = Tensor::adopt({count}, std::move(rows));
+    return in;
+  }
+
+  // Of each node that is asked about, or of each graph.
+  std::vector<std::vector<Prediction>> answer(const Examples& of, int64_t nbest,
+                                              bool details = false) const {
+    std::vector<std::vector<Prediction>> all;
+    constexpr size_t at_once = 64;
+    for (size_t from = 0; from < of.size(); from += at_once) {
+      const Examples some(of.begin() + static_cast<ptrdiff_t>(from),
+                          of.begin() + static_cast<ptrdiff_t>(std::min(of.size(), from + at_once)));
+      const Tensor likely = log_softmax((*model_)(inputs(some)).scores);
+      for (int64_t row = 0; row < likely.dim(0); ++row) {
+        auto& predictions = all.emplace_back();
+        for (int32_t label = 0; label < labels_.size(); ++label) {
+          predictions.push_back({labels_.name(label),
+                                 likely.read()[static_cast<size_t>(row * labels_.size() + label)]});
+        }
+        std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
+        if (details) {
+          std::vector<LabelProbability> each;
+          for (const Prediction& p : predictions) each.push_back({p.text, std::exp(p.score)});
+          predictions[0].probabilities = std::move(each);
+        }
+        if (static_cast<int64_t>(predictions.size()) > nbest) {
+          predictions.resize(static_cast<size_t>(nbest));
+        }
+      }
+    }
+    return all;
+  }
+
+  // An example is a node where there is one graph, else a graph.
+  Evaluation measure(const Examples& of) const {
+    const Stopwatch watch;
+    const auto found = answer(of, 1);
+    Evaluation result;
+    result.seconds = watch.seconds();
+    Evaluation::One accuracy{"accuracy", {}}, f1{"macro_f1", {}};
+    const std::vector<std::string> wanted = truths(of);
+    const bool nodes = of.size() == 1 && !whole_;
+    size_t at = 0;
+    for (const GraphExample& e : of) {
+      const size_t count = std::max<size_t>(1, e.asked.size());
+      for (size_t i = 0; i < count; ++i, ++at) {
+        const int32_t known = labels_.id(wanted[at]);
+        const Tally tally = label_tally(labels_.size() + 1, known < 0 ? labels_.size() : known,
+                                        labels_.id(found[at][0].text));
+        if (nodes || i == 0) {
+          accuracy.tallies.push_back(tally);
+          result.inputs.push_back(nodes ? e.graph->names[static_cast<size_t>(e.asked[i])]
+                                        : json_of_graph(*e.graph));
+          result.truths.push_back(wanted[at]);
+          result.outputs.push_back(found[at][0].text);
+        } else {
+          add_to(accuracy.tallies.back(), tally);
+          result.truths.back() += " " + wanted[at];
+          result.outputs.back() += " " + found[at][0].text;
+        }
+      }
+    }
+    f1.tallies = accuracy.tallies;
+    result.metrics = {accuracy, f1};
+    return result;
+  }
+
+  void keep_neighbours(Drawing& drawing, const GraphRecord& graph, int32_t node) const {
+    std::vector<int32_t> near{node};
+    for (const auto& [from, to] : graph.edges) {
+      if (to == node) near.push_back(from);
+      if (from == node && !directed()) near.push_back(to);
+    }
+    std::ranges::sort(near);
+    near.erase(std::unique(near.begin(), near.end()), near.end());
+    for (AttentionMap& map : drawing.maps) {
+      AttentionMap small;
+      small.name = map.name, small.queries = map.queries;
+      for (int32_t i : near) {
+        const std::string& label = graph.labels[static_cast<size_t>(i)];
+        small.keys.push_back(graph.names[static_cast<size_t>(i)] +
+                             (label.empty() ? "" : " (" + label + ")"));
+        small.weights.push_back(map.weights[static_cast<size_t>(i)]);
+      }
+      map = std::move(small);
+    }
+  }
+
+  mutable std::once_flag read_;
+  mutable GraphParts parts_;
+  Vocabulary labels_;
+  int64_t features_ = 1;
+  bool whole_ = false;
+  std::vector<std::vector<int64_t>> batches_;
+  std::unique_ptr<const Scorer> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_graph(const Config& config, Purpose purpose,
+                                   const std::string& folder) {
+  return std::make_unique<Graphs>(config, purpose, folder);
+}
+
+}  // namespace fovea

@@ -1,0 +1,30 @@
+// From graphs as files have them to graphs as models take them.
+#pragma once
+
+#include <span>
+
+#include "fovea/data/graph_file.h"
+#include "fovea/model/inputs.h"
+
+namespace fovea {
+
+// A graph and the nodes of it that count; where whole graphs are labelled, none are named.
+struct GraphExample {
+  const GraphRecord* graph;
+  std::vector<int32_t> asked{};
+  NodeGraph ready{};  // as models take it, where that is known already
+};
+
+struct GraphBatchOptions {
+  int64_t features = 1;   // columns that the model knows
+  bool directed = false;  // an edge is looked along against its direction only; else both ways
+};
+
+// Graphs side by side. Features that are 0 or more and mostly 0, as bags of words are, sum to 1 in
+// every node; a graph without features has one that is 1.
+NodeGraph node_graph(std::span<const GraphExample> examples, const GraphBatchOptions& options);
+
+// Columns that a model of these graphs needs; an Error unless all have as many.
+int64_t features_of(std::span<const GraphRecord> graphs, const std::string& where);
+
+}  // namespace fovea

@@ -1,0 +1,229 @@
+// What tasks share that answer with one label for an example, whatever the example is made of.
+#pragma once
+
+#include <cmath>
+
+#include "fovea/attention/recorder.h"
+#include "fovea/data/asked_tokens.h"
+#include "fovea/data/tokenizer.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/example_solver.h"
+#include "fovea/task/maps.h"
+#include "fovea/task/names.h"
+#include "fovea/task/vectors.h"
+#include "fovea/train/label_metrics.h"
+
+namespace fovea {
+
+// An example has a `label`. The constructor of a task calls begin().
+template <class Example>
+class LabelSolver : public ExampleSolver<Example> {
+ public:
+  void save_vocabulary(const std::string& folder) const override {
+    tokens_->save(folder, "tokens");
+    save_names(folder, "labels", labels_);
+  }
+
+  Learner::Loss loss(int64_t number) override {
+    const auto chosen = this->batch(number);
+    std::vector<int32_t> wanted;
+    int64_t tokens = 0;
+    for (const Example& e : chosen) {
+      wanted.push_back(labels_.id(e.label));
+      for (const auto* list : ids_of(e)) tokens += static_cast<int64_t>(list->size());
+    }
+    const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
+    return {model_->loss(inputs(chosen), targets, this->config_.smoothing), tokens};
+  }
+
+  std::vector<Metric> validate() override { return measure(this->validation_examples()).values(); }
+  Evaluation evaluate(const std::string& part) override {
+    return measure(this->examples(part), true);
+  }
+
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
+    std::vector<Example> asked;
+    for (const std::string& line : lines) asked.push_back(ask(line));
+    return answer(asked, options.nbest, options.details);
+  }
+
+  // The given label of each line, behind its last tab.
+  std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
+    std::vector<ScoredText> all;
+    for (const std::string& line : lines) {
+      const size_t tab = line.rfind('\t');
+      check(tab != std::string::npos, "score: needs a text, a tab and its label, got '", line, "'");
+      const std::string label = line.substr(tab + 1);
+      check(labels_.id(label) >= 0, "score: '", label, "' is no label of this model");
+      for (const Prediction& p : answer({ask(line.substr(0, tab))}, labels_.size())[0]) {
+        if (p.text == label) all.push_back({{label}, {p.score}});
+      }
+    }
+    return all;
+  }
+
+  std::vector<std::string> labels() const override { return labels_.names(); }
+
+ protected:
+  using ExampleSolver<Example>::ExampleSolver;
+
+  // What the model is given of a batch.
+  virtual ModelInputs inputs(const std::vector<Example>& of) const = 0;
+  // The example that a line asks about, and the line that asks about an example.
+  virtual Example parsed(const std::string& line) const = 0;
+  virtual std::string line_of(const Example& example) const = 0;
+  // Its texts, the numbers of their tokens, and how they get them.
+  virtual std::vector<std::string> texts_of(const Example& example) const = 0;
+  virtual std::vector<const std::vector<int32_t>*> ids_of(const Example& example) const = 0;
+  virtual void number(Example& example, const Tokenizer& tokens) const = 0;
+  // Measures beside accuracy and macro-F1; answers are of all labels.
+  virtual void measure_more(const std::vector<Example>&,
+                            const std::vector<std::vector<Prediction>>&, Evaluation&) const {}
+
+  void begin(Purpose purpose, const std::string& folder) {
+    const Config& config = this->config_;
+    if (folder.empty()) {
+      learn_vocabularies();
+    } else {
+      tokens_ = Tokenizer::load(folder, "tokens");
+      labels_ = load_names(folder, "labels");
+    }
+    asked_ = AskedTokens(*tokens_, config.tokens == "auto");
+    if (purpose == Purpose::learn) this->parts();
+    model_ = this->template model<Scorer>(
+        {.vocabulary = tokens_->size(), .labels = labels_.size(), .longest = config.longest});
+    if (purpose == Purpose::learn) start_from_vectors(config, this->parameters_, *tokens_);
+  }
+
+  std::vector<Example> read_other(const std::string& path) const override {
+    std::vector<Example> all = this->read(path);
+    std::vector<std::string> texts;
+    for (const Example& e : all) {
+      for (std::string& text : texts_of(e)) texts.push_back(std::move(text));
+    }
+    const Tokenizer& tokens = asked_.of_all(texts);
+    for (Example& e : all) number(e, tokens);
+    return all;
+  }
+  std::vector<std::string> labels_of(const Example& e) const override { return {e.label}; }
+  double unknown_part(const std::vector<Example>& of) const override {
+    std::vector<const std::vector<int32_t>*> lists;
+    for (const Example& e : of) {
+      for (const auto* list : ids_of(e)) lists.push_back(list);
+    }
+    return this->unknown_part_of(lists);
+  }
+
+  // Examples as they were read, numbered as soon as there are tokens.
+  template <class Read>
+  std::vector<Example> numbered(std::vector<Read> list) const {
+    std::vector<Example> all;
+    for (Read& one : list) {
+      Example e;
+      static_cast<Read&>(e) = std::move(one);
+      if (tokens_) number(e, *tokens_);
+      all.push_back(std::move(e));
+    }
+    return all;
+  }
+  // A file, and what is noticed about it.
+  template <class Reader>
+  std::vector<Example> noted(const std::string& path, const Reader& reader) const {
+    ReadSummary summary;
+    auto list = reader(path, read_options(this->config_), &summary);
+    this->note_file(summary);
+    return numbered(std::move(list));
+  }
+
+  const Tokenizer& tokens_for(const std::string& text) const { return asked_.of(text); }
+  Example ask(const std::string& line) const {
+    Example e = parsed(line);
+    number(e, tokens_for(texts_of(e)[0]));
+    return e;
+  }
+
+  std::vector<std::vector<Prediction>> answer(const std::vector<Example>& of, int64_t nbest,
+                                              bool details = false) const {
+    std::vector<std::vector<Prediction>> all(of.size());
+    for (const auto& group : this->groups(of, 64)) {
+      std::vector<Example> chosen;
+      for (int64_t i : group) chosen.push_back(of[i]);
+      const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores);
+      for (size_t row = 0; row < group.size(); ++row) {
+        auto& predictions = all[group[row]];
+        for (int32_t label = 0; label < labels_.size(); ++label) {
+          predictions.push_back({labels_.name(label), likely.read()[row * labels_.size() + label]});
+        }
+        std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
+        if (details) {
+          std::vector<LabelProbability> all_labels;
+          for (const Prediction& p : predictions) all_labels.push_back({p.text, std::exp(p.score)});
+          predictions[0].probabilities = std::move(all_labels);
+        }
+        if (static_cast<int64_t>(predictions.size()) > nbest) predictions.resize(nbest);
+      }
+    }
+    return all;
+  }
+
+  std::optional<Tokenizer> tokens_;
+  Vocabulary labels_;
+  std::unique_ptr<const Scorer> model_;
+
+ private:
+  Evaluation measure(const std::vector<Example>& of, bool details = false) const {
+    const Stopwatch watch;
+    const auto answers = answer(of, labels_.size());
+    Evaluation result;
+    result.seconds = watch.seconds();
+    Evaluation::One accuracy{"accuracy", {}}, f1{"macro_f1", {}};
+    for (size_t i = 0; i < of.size(); ++i) {
+      const Prediction& best = answers[i][0];
+      // A label that training never saw is one more class, which no answer finds.
+      const int32_t known = labels_.id(of[i].label);
+      const auto truth = known < 0 ? labels_.size() : known;
+      accuracy.tallies.push_back(label_tally(labels_.size() + 1, truth, labels_.id(best.text)));
+      f1.tallies.push_back(accuracy.tallies.back());
+      result.inputs.push_back(line_of(of[i]));
+      result.truths.push_back(of[i].label);
+      result.outputs.push_back(best.text);
+      if (!details) continue;
+      result.items.push_back({of[i].label, best.text, std::exp(best.score), result.inputs.back()});
+    }
+    result.metrics = {accuracy, f1};
+    measure_more(of, answers, result);
+    return result;
+  }
+
+  void learn_vocabularies() {
+    const Config& config = this->config_;
+    std::vector<std::string> texts, labels;
+    for (const Example& e : this->parts().train) {
+      for (std::string& text : texts_of(e)) texts.push_back(std::move(text));
+      labels.push_back(e.label);
+    }
+    std::ranges::sort(labels);
+    labels_ = Vocabulary::of(labels);
+    check(labels_.size() >= 2, config.data, ": has only the label '", labels_.name(0), "'; ",
+          config.task, " needs at least two");
+    add_vector_words(config, texts);
+    tokens_ = Tokenizer::learn({.kind = config.tokens,
+                                .lowercase = config.lowercase,
+                                .min_count = config.min_count,
+                                .max_size = config.vocabulary},
+                               texts);
+    if (config.tokens == "auto") this->note_tokens("tokens", texts);
+    this->change_examples([this](Example& e) { number(e, *tokens_); });
+  }
+
+  AskedTokens asked_;
+};
+
+// Of maps without a key there is nothing to see.
+inline std::vector<AttentionMap> with_keys(std::vector<AttentionMap> maps) {
+  std::erase_if(maps, [](const AttentionMap& map) { return map.keys.empty(); });
+  return maps;
+}
+
+}  // namespace fovea

@@ -1,0 +1,435 @@
+// qa: a story and a question, answered by one of the candidates: all answers that training has
+// seen, or, where questions come with key-value memories, the values of their own memories.
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "fovea/attention/recorder.h"
+#include "fovea/base/utf8.h"
+#include "fovea/data/stories.h"
+#include "fovea/op/softmax.h"
+#include "fovea/task/example_solver.h"
+#include "fovea/task/make.h"
+#include "fovea/task/maps.h"
+#include "fovea/task/names.h"
+
+namespace fovea {
+namespace {
+
+// Sentences as numbers, made once for all questions of a story.
+struct NumberedStory {
+  std::vector<std::vector<int32_t>> words, keys, values;
+};
+
+struct Numbered : StoryQuestion {
+  std::shared_ptr<const NumberedStory> numbers;
+  std::vector<int32_t> question_ids;
+};
+
+// The word of an answer: "milk,apple" is one.
+constexpr int32_t unknown = 0;
+
+class Qa final : public ExampleSolver<Numbered> {
+ public:
+  Qa(const Config& config, Purpose purpose, const std::string& folder)
+      : ExampleSolver(config, purpose, folder) {
+    if (folder.empty()) {
+      learn_vocabularies();
+    } else {
+      words_ = load_names(folder, "words");
+      answers_ = load_names(folder, "answers");
+      own_candidates_ = answers_.name(0) == own_mark;
+      longest_sentence_ = whole_of("longest_sentence", load_names(folder, "sentences").name(0));
+    }
+    if (purpose == Purpose::learn) change_examples([this](Numbered& e) { number(e); });
+    model_ = model<Scorer>({.vocabulary = words_.size(),
+                            .labels = answers_.size(),
+                            .longest = config.longest,
+                            .hashed = config.hashed,
+                            .longest_sentence = longest_sentence_});
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    save_names(folder, "words", words_);
+    save_names(folder, "answers", answers_);
+    // Words of the longest sentence.
+    save_names(folder, "sentences",
+               Vocabulary::of(std::vector<std::string>{std::to_string(longest_sentence_)}));
+  }
+
+  int64_t begin_epoch(int64_t epoch) override {
+    epoch_ = epoch;
+    return ExampleSolver::begin_epoch(epoch);
+  }
+
+  Loss loss(int64_t number) override {
+    const auto chosen = batch(number);
+    Batch b = batch_of(chosen);
+    b.in.epoch = epoch_;
+    return {model_->loss(b.in, b.targets, config_.smoothing), b.in.story.inner.rows()};
+  }
+
+  std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
+  Evaluation evaluate(const std::string& part) override {
+    std::vector<Numbered> of = examples(part);
+    for (Numbered& e : of) {
+      if (!e.numbers) number(e);
+    }
+    return measure(of);
+  }
+
+  // A story is told sentence by sentence, and asked about; a blank line begins another.
+  std::optional<std::string> heard(std::string& so_far, const std::string& line) const override {
+    const bool blank = split_at_spaces(line).empty();
+    if (blank) so_far.clear();
+    if (blank || line.starts_with('{')) return blank ? std::nullopt : std::optional(line);
+    if (is_question(line)) return so_far + line;
+    so_far += line + "\n";
+    return std::nullopt;
+  }
+
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override {
+    std::vector<Numbered> of;
+    for (const std::string& line : lines) of.push_back(numbered(story_of_text(line)));
+    return answer(of, options.nbest);
+  }
+
+  Drawing attend(const std::string& input) const override {
+    const Numbered e = numbered(story_of_text(input));
+    Recorder recorder;
+    const std::string best = answer({e}, 1)[0].at(0).text;
+    std::vector<std::string> sentences;
+    for (size_t i = 0; i < e.sentences; ++i) sentences.push_back(joined((*e.story)[i].words));
+    const auto memory = config_.settings.get("memory", "0");
+    const size_t most = memory == "0" ? sentences.size() : std::stoul(memory);
+    if (sentences.size() > most)
+      sentences.erase(sentences.begin(), sentences.end() - static_cast<int64_t>(most));
+    return {joined(e.question) + "? → " + best, maps_of(recorder, 0, [&](const std::string& name) {
+              int64_t rows = 0, columns = 0;
+              for (const auto& map : recorder.maps()) {
+                if (!map.name.starts_with(name)) continue;
+                rows += map.weights.rows.dim(2), columns = map.weights.rows.dim(3);
+              }
+              if (name.ends_with("gates")) return MapLabels{sentences, counted("slot ", columns)};
+              if (name.ends_with("slots"))
+                return MapLabels{{joined(e.question)}, counted("slot ", columns)};
+              std::vector<std::string> keys = sentences;
+              if (columns > static_cast<int64_t>(keys.size())) keys.push_back("(no more)");
+              return MapLabels{counted("hop ", rows), keys};
+            })};
+  }
+
+ protected:
+  std::vector<Numbered> read(const std::string& path) const override {
+    return of_stories(read_stories(path, reading_test_ ? "test" : "train"));
+  }
+  std::vector<Numbered> generate(const std::string&, int64_t n, Random random) const override {
+    return of_stories(generate_stories(n > 0 ? n : 3'000, random));
+  }
+  // Batches are drawn from all stories alike: of like length they would be of one task, and words
+  // are packed anyway.
+  Lengths lengths_of(const Numbered&) const override { return {1}; }
+  // One file may hold all parts, and a folder has files for each.
+  Parts load_parts() const override {
+    check(!config_.data.empty(), "qa: needs data: a file, a folder, or builtin:stories");
+    Parts parts;
+    if (std::filesystem::is_directory(config_.data)) {
+      parts.train = read(config_.data);
+      reading_test_ = true;
+      parts.test = read(config_.test.empty() ? config_.data : config_.test);
+      reading_test_ = false;
+      parts.dev =
+          config_.dev.empty() ? take_part(parts.train, config_.dev_part, "dev") : read(config_.dev);
+    } else {
+      std::vector<Numbered> all = load(config_.data);
+      if (!divides(all, parts)) parts = split_parts(std::move(all));
+    }
+    for (auto* part : {&parts.train, &parts.dev, &parts.test}) keep_tasks(*part);
+    check(!parts.train.empty(), config_.data, ": holds no question of the tasks '", config_.tasks,
+          "'");
+    return parts;
+  }
+
+ private:
+  // The file itself says which example belongs where.
+  bool divides(std::vector<Numbered>& train, Parts& parts) const {
+    const bool said =
+        std::ranges::any_of(train, [](const Numbered& e) { return !e.split.empty(); });
+    if (!said || !config_.dev.empty() || !config_.test.empty()) return false;
+    for (Numbered& e : train) {
+      check(e.split == "train" || e.split == "dev" || e.split == "test", config_.data,
+            ": a split is train, dev or test, got '", e.split, "'");
+      (e.split == "train" ? parts.train
+       : e.split == "dev" ? parts.dev
+                          : parts.test)
+          .push_back(std::move(e));
+    }
+    return true;
+  }
+
+  static constexpr const char* own_mark = "(values of the question's memories)";
+
+  static std::string joined(const Words& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+  }
+  static std::vector<std::string> counted(const char* what, int64_t n) {
+    std::vector<std::string> names;
+    for (int64_t i = 1; i <= n; ++i) names.push_back(what + std::to_string(i));
+    return names;
+  }
+
+  void keep_tasks(std::vector<Numbered>& part) const {
+    if (config_.tasks.empty()) return;
+    std::set<std::string> kept;
+    std::string name;
+    for (char c : config_.tasks + ",") {
+      if (c != ',') {
+        name += c;
+        continue;
+      }
+      const auto dash = name.find('-');
+      if (dash != std::string::npos) {
+        const int64_t last = whole_of("tasks", name.substr(dash + 1));
+        for (int64_t n = whole_of("tasks", name.substr(0, dash)); n <= last; ++n)
+          kept.insert(std::to_string(n));
+      } else {
+        kept.insert(name);
+      }
+      name.clear();
+    }
+    std::erase_if(part, [&](const Numbered& e) { return !kept.contains(e.task); });
+  }
+
+  static std::vector<Numbered> of_stories(std::vector<StoryQuestion> list) {
+    std::vector<Numbered> all;
+    for (StoryQuestion& q : list) all.push_back({std::move(q), nullptr, {}});
+    return all;
+  }
+
+  void learn_vocabularies() {
+    std::map<std::string, int64_t> counts;
+    std::set<const void*> seen;
+    std::vector<std::string> answers;
+    size_t longest = 1;
+    bool values = true;
+    for (const Numbered& e : parts().train) {
+      std::set<std::string> words(e.question.begin(), e.question.end());
+      longest = std::max(longest, e.question.size());
+      for (const std::string& answer : e.answers) answers.push_back(answer);
+      values &= e.sentences > 0 && !(*e.story)[0].value.empty();
+      if (seen.insert(e.story.get()).second) {
+        for (const Remembered& r : *e.story) {
+          words.insert(r.words.begin(), r.words.end());
+          longest = std::max(longest, r.words.size());
+        }
+      }
+      // Once for a story, however often it says so: a name that is all over one is still rare.
+      for (const std::string& word : words) ++counts[word];
+    }
+    own_candidates_ = values;
+    if (values) {
+      answers = {own_mark};
+    } else {
+      for (const std::string& answer : answers) counts[answer] += config_.min_count;
+    }
+    std::vector<std::string> words{"(unknown)"};
+    for (const auto& [word, count] : counts) {
+      if (count >= config_.min_count) words.push_back(word);
+    }
+    words_ = Vocabulary::of(words);
+    std::ranges::sort(answers);
+    answers_ = Vocabulary::of(answers);
+    longest_sentence_ = static_cast<int64_t>(longest);
+  }
+
+  // A word that training has hardly seen has a vector that nobody has learned, but the same one
+  // wherever it stands: what is asked for can still be found, and named.
+  int32_t id_of(const std::string& word) const {
+    const int32_t id = words_.id(word);
+    if (id >= 0) return id;
+    if (config_.hashed == 0) return unknown;
+    return static_cast<int32_t>(
+        words_.size() +
+        static_cast<int64_t>(hash_name(word) % static_cast<uint64_t>(config_.hashed)));
+  }
+  std::vector<int32_t> ids_of(const Words& words) const {
+    std::vector<int32_t> ids;
+    for (const std::string& word : words) ids.push_back(id_of(word));
+    return ids;
+  }
+  void number(Numbered& e) {
+    e.question_ids = ids_of(e.question);
+    auto& story = stories_[e.story.get()];
+    if (!story.second) story = {e.story, number_story(*e.story)};
+    e.numbers = story.second;
+  }
+  Numbered numbered(StoryQuestion q) const {
+    Numbered e{std::move(q), nullptr, {}};
+    e.question_ids = ids_of(e.question);
+    e.numbers = number_story(*e.story);
+    return e;
+  }
+  std::shared_ptr<const NumberedStory> number_story(const std::vector<Remembered>& story) const {
+    auto numbers = std::make_shared<NumberedStory>();
+    for (const Remembered& r : story) {
+      numbers->words.push_back(ids_of(r.words));
+      if (r.value.empty()) continue;
+      numbers->keys.push_back(ids_of(r.key));
+      numbers->values.push_back(ids_of(r.value));
+    }
+    return numbers;
+  }
+
+  struct Batch {
+    ModelInputs in;
+    Tensor targets;                                // int32 [B]
+    std::vector<std::vector<std::string>> values;  // own candidates, by name
+  };
+  Batch batch_of(const std::vector<Numbered>& of) const {
+    using Nested = std::vector<std::vector<std::vector<int32_t>>>;
+    Nested stories, keys, values;
+    std::vector<std::vector<int32_t>> questions;
+    const auto first = [](const auto& list, size_t n) {
+      return std::vector<std::vector<int32_t>>(list.begin(),
+                                               list.begin() + static_cast<int64_t>(n));
+    };
+    size_t facts = 0;
+    bool key_values = true;
+    for (const Numbered& e : of) {
+      stories.push_back(first(e.numbers->words, e.sentences));
+      questions.push_back(e.question_ids.empty() ? std::vector<int32_t>{unknown} : e.question_ids);
+      facts = std::max(facts, e.facts.size());
+      key_values &= e.numbers->keys.size() == e.numbers->words.size();
+    }
+    Batch b;
+    b.in.story = nested_sequences_of(stories);
+    b.in.question = sequences_of(questions);
+    if (key_values) {
+      for (const Numbered& e : of) {
+        keys.push_back(first(e.numbers->keys, e.sentences));
+        values.push_back(first(e.numbers->values, e.sentences));
+      }
+      b.in.keys = nested_sequences_of(keys);
+      b.in.values = nested_sequences_of(values);
+    }
+    const auto B = static_cast<int64_t>(of.size());
+    if (facts > 0) {
+      std::vector<int32_t> list;
+      for (const Numbered& e : of) {
+        for (size_t k = 0; k < facts; ++k) list.push_back(k < e.facts.size() ? e.facts[k] : -1);
+      }
+      b.in.supporting = Tensor::of({B, static_cast<int64_t>(facts)}, list);
+    }
+    std::vector<int32_t> targets;
+    if (own_candidates_) {
+      give_own_candidates(of, b);
+      for (size_t i = 0; i < of.size(); ++i) targets.push_back(first_right(of[i], b.values[i]));
+    } else {
+      std::vector<int32_t> ids;
+      for (const std::string& answer : answers_.names()) ids.push_back(id_of(answer));
+      b.in.candidates = Tensor::of({answers_.size()}, ids);
+      for (const Numbered& e : of)
+        targets.push_back(e.answers.empty() ? -1 : answers_.id(e.answers[0]));
+    }
+    b.targets = Tensor::of({B}, targets);
+    return b;
+  }
+  // The distinct values of each question's memories.
+  void give_own_candidates(const std::vector<Numbered>& of, Batch& b) const {
+    size_t most = 1;
+    for (const Numbered& e : of) {
+      std::vector<std::string> names;
+      for (size_t i = 0; i < e.sentences; ++i) {
+        const std::string name = joined((*e.story)[i].value);
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+      }
+      most = std::max(most, names.size());
+      b.values.push_back(std::move(names));
+    }
+    std::vector<int32_t> ids;
+    for (const auto& names : b.values) {
+      for (size_t k = 0; k < most; ++k) ids.push_back(k < names.size() ? id_of(names[k]) : -1);
+    }
+    b.in.candidates =
+        Tensor::of({static_cast<int64_t>(of.size()), static_cast<int64_t>(most)}, ids);
+  }
+  // -1, which a loss skips, where none is.
+  static int32_t first_right(const Numbered& e, const std::vector<std::string>& candidates) {
+    for (size_t k = 0; k < candidates.size(); ++k) {
+      if (std::ranges::find(e.answers, candidates[k]) != e.answers.end())
+        return static_cast<int32_t>(k);
+    }
+    return -1;
+  }
+
+  std::vector<std::vector<Prediction>> answer(const std::vector<Numbered>& of,
+                                              int64_t nbest) const {
+    std::vector<std::vector<Prediction>> all(of.size());
+    for (const auto& group : groups(of, 64)) {
+      std::vector<Numbered> chosen;
+      for (int64_t i : group) chosen.push_back(of[i]);
+      const Batch b = batch_of(chosen);
+      const Tensor likely = log_softmax((*model_)(b.in).scores);
+      const int64_t C = likely.dim(1);
+      for (size_t row = 0; row < group.size(); ++row) {
+        auto& predictions = all[group[row]];
+        const auto names =
+            std::span<const std::string>(own_candidates_ ? b.values[row] : answers_.names());
+        for (size_t k = 0; k < names.size(); ++k)
+          predictions.push_back({names[k], likely.read()[row * C + k]});
+        if (predictions.empty()) predictions.push_back({"(nothing remembered)", 0});
+        std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
+        if (static_cast<int64_t>(predictions.size()) > nbest) predictions.resize(nbest);
+      }
+    }
+    return all;
+  }
+
+  // An answer that training never saw counts as not found.
+  Evaluation measure(const std::vector<Numbered>& of) const {
+    const Stopwatch watch;
+    const auto found = answer(of, 1);
+    Evaluation result;
+    result.seconds = watch.seconds();
+    Evaluation::One right{"right_answers", {}};
+    std::map<std::pair<size_t, std::string>, Evaluation::One> by_task;  // 2 before 10
+    for (size_t i = 0; i < of.size(); ++i) {
+      const bool is = std::ranges::find(of[i].answers, found[i][0].text) != of[i].answers.end();
+      right.tallies.push_back({is ? 1.0 : 0.0, 1});
+      by_task.try_emplace({of[i].task.size(), of[i].task},
+                          Evaluation::One{"right_answers@" + of[i].task, {}});
+      result.inputs.push_back(of[i].input);
+      result.truths.push_back(of[i].answers.empty() ? "" : of[i].answers[0]);
+      result.outputs.push_back(found[i][0].text);
+    }
+    result.metrics = {right};
+    if (by_task.size() < 2) return result;
+    for (auto& [name, one] : by_task) {
+      for (size_t i = 0; i < of.size(); ++i)
+        one.tallies.push_back(of[i].task == name.second ? right.tallies[i] : Tally{0, 0});
+      result.metrics.push_back(std::move(one));
+    }
+    return result;
+  }
+
+  Vocabulary words_, answers_;
+  bool own_candidates_ = false;
+  int64_t longest_sentence_ = 1;
+  mutable bool reading_test_ = false;
+  int64_t epoch_ = 0;
+  std::map<const void*, std::pair<std::shared_ptr<const std::vector<Remembered>>,
+                                  std::shared_ptr<const NumberedStory>>>
+      stories_;
+  std::unique_ptr<const Scorer> model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_qa(const Config& config, Purpose purpose, const std::string& folder) {
+  return std::make_unique<Qa>(config, purpose, folder);
+}
+
+}  // namespace fovea

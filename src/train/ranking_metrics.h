@@ -1,0 +1,22 @@
+// Metrics of ranked candidates, as in answering questions: of one question at a time.
+#pragma once
+
+#include <vector>
+
+#include "fovea/train/metric.h"
+
+namespace fovea {
+
+struct RankedCandidate {
+  double score = 0;
+  bool relevant = false;
+};
+
+// {value, 1} of a question that has a relevant candidate, {0, 0} of one that has none: it says
+// nothing about ranking, and is left out as trec_eval's users do. Equal scores keep their order.
+struct RankingTallies {
+  Tally average_precision, reciprocal_rank, first_is_right;
+};
+RankingTallies ranking_tallies(std::vector<RankedCandidate> candidates);
+
+}  // namespace fovea

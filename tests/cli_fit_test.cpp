@@ -1,0 +1,149 @@
+// fovea fit: from a file alone to a model, its card and its page; by its plan again; bad files.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "fovea/base/random.h"
+#include "fovea/task/fit/plan.h"
+#include "support/program.h"
+#include "support/scratch.h"
+
+namespace fovea::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Opinions that a few words tell.
+std::string opinions(int n) {
+  Random random(1);
+  const char* words[] = {"film", "plot", "actor", "scene", "the", "a", "very", "with", "music"};
+  std::string text = "rating,review\n";
+  for (int i = 0; i < n; ++i) {
+    const bool good = random.below(2) == 1;
+    text += good ? "good,\"" : "bad,\"";
+    for (int w = 0; w < 6; ++w) text += std::string(words[random.below(9)]) + " ";
+    text += std::string(good ? "lovely" : "dull") + std::to_string(random.below(400)) + "\"\n";
+  }
+  return text;
+}
+
+TEST(Baselines, AreModelsLikeAnyOther) {
+  const ScratchFolder scratch;
+  int number = 0;
+  for (const auto& [words, input] : std::vector<std::pair<std::string, std::string>>{
+           {"classify --data builtin:sentiment --model linear", "not a bad film"},
+           {"classify --data builtin:sentiment --model most_frequent", "bad"},
+           {"classify --data builtin:sentiment --model wide --embed 8 --width 8 --score-width 8 "
+            "--steps 7",
+            "not a bad film"},
+           {"label --data builtin:tags --model crf", "the old man"},
+           {"label --data builtin:tags --model most_frequent", "the old man"},
+           {"label --data builtin:tags --output crf --embed 8 --width 8 --steps 7", "the old man"},
+           {"lm --data builtin:dates --model ngram --order 4 --length 5", "May"},
+           {"regress --data builtin:sine --model nearest", "2.5"},
+           {"regress --data builtin:sine --model least_squares", "2.5"}}) {
+    SCOPED_TRACE(words);
+    const std::string one = scratch.path() + "/" + std::to_string(++number), two = one + "b";
+    const std::string command = program + " train " + words + " --examples 150 --json --out ";
+    const Ended trained = run("FOVEA_THREADS=1 " + command + one);
+    ASSERT_EQ(trained.exit, 0);
+    ASSERT_EQ(run("FOVEA_THREADS=3 " + command + two).exit, 0);
+    EXPECT_TRUE(bytes_of(one + "/model.safetensors") == bytes_of(two + "/model.safetensors"));
+    const auto summary = nlohmann::json::parse(trained.out);
+    const Ended measured = run(program + " eval " + one + " --json");
+    ASSERT_EQ(measured.exit, 0);
+    for (const auto& [name, value] : summary["test"].items()) {
+      EXPECT_EQ(nlohmann::json::parse(measured.out)["metrics"][name], value) << name;
+    }
+    EXPECT_EQ(run("echo '" + input + "' | " + program + " predict " + one).exit, 0);
+    // Words have weights here, tags and numbers do not.
+    const bool shows =
+        words.find(" linear") != std::string::npos || words.find("wide") != std::string::npos;
+    EXPECT_EQ(run(program + " attend " + one + " '" + input + "' --json", true).exit,
+              shows ? 0 : 1);
+    ASSERT_EQ(run(command + one + " --resume").exit, 0);
+    EXPECT_TRUE(bytes_of(one + "/model.safetensors") == bytes_of(two + "/model.safetensors"));
+  }
+}
+
+TEST(Fit, FindsAModelForAFileAndLeavesAFolderLikeAnyOther) {
+  const ScratchFolder scratch;
+  const std::string data = scratch.write("opinions.csv", opinions(300)),
+                    out = scratch.path() + "/fit";
+  const Ended ended = run(program + " fit " + data + " --time 3s --json --out " + out);
+  ASSERT_EQ(ended.exit, 0);
+  const auto result = nlohmann::json::parse(ended.out);
+  EXPECT_EQ(result["task"], "classify");
+  EXPECT_GT(result["rows"][0]["test"], 0.8) << ended.out;
+  for (const char* file :
+       {"config.json", "model.safetensors", "README.md", "report.html", "plan.json"}) {
+    EXPECT_TRUE(fs::exists(out + "/" + file)) << file;
+  }
+  EXPECT_NE(bytes_of(out + "/README.md").find("rating"), std::string::npos);
+  const Ended answer = run("echo 'the film lovely7' | " + program + " predict " + out);
+  EXPECT_EQ(answer.exit, 0);
+  EXPECT_EQ(answer.out, "good\n");
+  EXPECT_EQ(run(program + " attend " + out + " 'the film lovely7' --json").exit, 0);
+  EXPECT_EQ(run(program + " fit " + data + " --time 3s --out " + out, true).exit, 1)
+      << "a folder that holds a model is not written to";
+  // The plan again, with another number of threads: the same bits.
+  const std::string again = scratch.path() + "/again";
+  ASSERT_EQ(
+      run("FOVEA_THREADS=3 " + program + " fit --plan " + out + "/plan.json --out " + again).exit,
+      0);
+  EXPECT_EQ(bytes_of(out + "/model.safetensors"), bytes_of(again + "/model.safetensors"));
+}
+
+TEST(Fit, BadFilesGetOneSentence) {
+  const ScratchFolder scratch;
+  std::string one = "label\ttext\n", twins = "label\ttext\n", many;
+  for (int i = 0; i < 60; ++i) one += "same\tsome text " + std::to_string(i) + "\n";
+  for (int i = 0; i < 500; ++i)
+    many += "k" + std::to_string(i) + "\ttext " + std::to_string(i) + "\n";
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"one_class", one}, {"two_rows", "a\tb c\nd\te f\n"}, {"empty", ""}, {"many", many}}) {
+    SCOPED_TRACE(name);
+    const std::string out = scratch.path() + "/" + name + ".out";
+    const Ended ended = run(
+        program + " fit " + scratch.write(name, text) + " --task classify --time 2s --out " + out,
+        true);
+    EXPECT_EQ(ended.exit, 1);
+    EXPECT_NE(ended.out.find("fovea: "), std::string::npos) << ended.out;
+  }
+  EXPECT_EQ(run(program + " fit nothing.tsv --out " + scratch.path() + "/x", true).exit, 1);
+}
+
+TEST(FitPlan, IsReadAsItWasWritten) {
+  const ScratchFolder scratch;
+  FitPlan plan;
+  plan.task = "classify";
+  plan.data = {{"data", "x.tsv"}};
+  plan.rungs = 2;
+  for (const auto& [name, value] : std::vector<std::pair<std::string, double>>{
+           {"a", 0.5}, {"b", 0.7}, {"c", 0.7}, {"d", 0.6}}) {
+    PlannedCandidate one;
+    one.name = name;
+    one.steps = {10, 30};
+    one.whole = 30;
+    one.reached = {value};
+    plan.candidates.push_back(one);
+  }
+  plan.save(scratch.path() + "/plan.json");
+  const FitPlan read = FitPlan::load(scratch.path() + "/plan.json");
+  EXPECT_EQ(read.candidates.size(), 4U);
+  EXPECT_EQ(read.candidates[1].steps, plan.candidates[1].steps);
+  EXPECT_EQ(promoted(read, 0, true), (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(promoted(read, 0, false), (std::vector<size_t>{0, 3}));
+  EXPECT_EQ(rungs_for(9, 3), 3);
+  EXPECT_EQ(rungs_for(1, 3), 1);
+  EXPECT_EQ(rungs_for(0, 3), 0);
+  EXPECT_NE(error_of([&] { FitPlan::load(scratch.write("bad.json", "{}")); }), "");
+}
+
+}  // namespace
+}  // namespace fovea::test

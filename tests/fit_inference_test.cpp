@@ -1,0 +1,275 @@
+// What fit takes a file for: files of many shapes, each with what must be found, or the question
+// that must be asked.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "fovea/base/random.h"
+#include "fovea/task/fit/audit.h"
+#include "fovea/task/fit/inference.h"
+#include "fovea/task/solver.h"
+#include "support/scratch.h"
+
+namespace fovea::test {
+namespace {
+
+// A sentence that hardly repeats.
+std::string sentence(Random& random, int words = 8) {
+  static const char* list[] = {"river",  "green", "walks", "over",  "stone", "under", "light",
+                               "window", "seven", "paper", "cloud", "quick", "north", "table"};
+  std::string text;
+  for (int i = 0; i < words; ++i) {
+    text += (i ? " " : "") + std::string(list[random.below(14)]);
+    if (random.below(3) == 0) text += std::to_string(random.below(90));
+  }
+  return text;
+}
+std::string number(Random& random) { return std::to_string(random.normal()).substr(0, 6); }
+
+using Row = std::function<std::string(Random&, int)>;
+
+// `n` rows below a header, if there is one.
+std::string rows(const Row& row, int n = 60, const std::string& header = "") {
+  Random random(1);
+  std::string text = header.empty() ? "" : header + "\n";
+  for (int i = 0; i < n; ++i) text += row(random, i) + "\n";
+  return text;
+}
+
+std::string label(int i) { return i % 3 == 0 ? "sport" : i % 3 == 1 ? "news" : "weather"; }
+std::string digit(int i) { return std::to_string(i % 2); }
+std::string conll(Random& r, int, const std::string& between, const std::string& before = "") {
+  std::string text = before;
+  const int words = 3 + static_cast<int>(r.below(5));
+  for (int i = 0; i < words; ++i) {
+    text += sentence(r, 1) + between + (r.below(3) == 0 ? "B-LOC" : "O") + "\n";
+  }
+  return text;
+}
+std::string conllu(Random& r) {
+  std::string text = "# sent_id = 1\n";
+  for (int i = 1; i <= 4; ++i) {
+    const std::string word = sentence(r, 1);
+    text += std::to_string(i) + "\t" + word + "\t" + word + "\tNOUN\tNN\t_\t0\troot\t_\t_\n";
+  }
+  return text;
+}
+std::string utf16(const std::string& ascii) {
+  std::string text = "\xff\xfe";
+  for (char c : ascii) text += c, text += '\0';
+  return text;
+}
+
+struct FileShape {
+  std::string name, text;
+  std::string task;     // or "?": a question is asked
+  std::string columns;  // as settings have them; "*": not looked at
+};
+
+std::vector<FileShape> shapes() {
+  const auto s = [](Random& r) { return sentence(r); };
+  const Row label_tab = [=](Random& r, int i) { return label(i) + "\t" + s(r); };
+  const Row text_tab = [=](Random& r, int i) { return s(r) + "\t" + label(i); };
+  const Row quoted = [=](Random& r, int i) { return "\"" + s(r) + ", he said\"," + label(i); };
+  const Row pairs = [=](Random& r, int) { return sentence(r, 6) + "\t" + sentence(r, 7); };
+  return {
+      {"label_tab", rows(label_tab), "classify", "label=1,text=2"},
+      {"text_tab", rows(text_tab), "classify", "label=2,text=1"},
+      {"header_tab", rows(label_tab, 60, "category\treview"), "classify",
+       "label=category,text=review"},
+      {"header_swapped", rows(text_tab, 60, "review\tcategory"), "classify",
+       "label=category,text=review"},
+      {"csv", rows([=](Random& r, int i) { return label(i) + "," + s(r); }), "classify",
+       "label=1,text=2"},
+      {"csv_quoted", rows(quoted, 60, "text,label"), "classify", "label=label,text=text"},
+      {"semicolons",
+       rows([=](Random& r, int i) { return s(r) + ";" + label(i); }, 60, "text;class"), "classify",
+       "label=class,text=text"},
+      {"digits_first", rows([=](Random& r, int i) { return digit(i) + "\t" + s(r); }), "classify",
+       "label=1,text=2"},
+      {"digits_last", rows([=](Random& r, int i) { return s(r) + "\t" + digit(i); }), "classify",
+       "label=2,text=1"},
+      {"with_id",
+       rows([=](Random& r, int i) { return std::to_string(i) + "," + s(r) + "," + label(i); }, 60,
+            "id,text,label"),
+       "classify", "label=label,text=text"},
+      {"label_id_text",
+       rows([=](Random& r, int i) { return label(i) + "\t" + std::to_string(i) + "\t" + s(r); }),
+       "classify", "label=1,text=3"},
+      {"dates",
+       rows(
+           [=](Random& r, int i) {
+             return "2020-01-" + std::to_string(10 + i % 20) + "," + label(i) + "," + s(r);
+           },
+           60, "date,category,body"),
+       "classify", "label=category,text=body"},
+      {"fasttext", rows([=](Random& r, int i) { return "__label__" + label(i) + " " + s(r); }),
+       "classify", "*"},
+      {"first_word", rows([=](Random& r, int i) { return digit(i) + " " + s(r); }), "classify",
+       "*"},
+      {"jsonl", rows([=](Random& r, int i) {
+         return R"({"text": ")" + s(r) + R"(", "label": ")" + label(i) + "\"}";
+       }),
+       "classify", "label=label,text=text"},
+      {"jsonl_other", rows([=](Random& r, int i) {
+         return R"({"sentiment": ")" + label(i) + R"(", "review": ")" + s(r) + "\"}";
+       }),
+       "classify", "label=sentiment,text=review"},
+      {"jsonl_numbers", rows([=](Random& r, int i) {
+         return R"({"label": )" + digit(i) + R"(, "text": ")" + s(r) + "\"}";
+       }),
+       "classify", "label=label,text=text"},
+      {"crlf", rows([=](Random& r, int i) { return label(i) + "\t" + s(r) + "\r"; }), "classify",
+       "label=1,text=2"},
+      {"bom", "\xef\xbb\xbf" + rows(label_tab, 60, "label\ttext"), "classify",
+       "label=label,text=text"},
+      {"utf16", utf16(rows(label_tab, 60, "label\ttext")), "classify", "label=label,text=text"},
+      {"latin1", rows([=](Random& r, int i) { return label(i) + "\tcaf\xe9 " + s(r); }), "classify",
+       "label=1,text=2"},
+      {"bars", rows([=](Random& r, int i) { return label(i) + "|" + s(r); }, 60, "label|text"),
+       "classify", "label=label,text=text"},
+      {"few_rows", rows(label_tab, 6), "classify", "*"},
+      {"long_texts", rows([](Random& r, int i) { return digit(i) + "\t" + sentence(r, 200); }),
+       "classify", "label=1,text=2"},
+      {"pairs", rows(pairs), "translate", "*"},
+      {"pairs_header", rows(pairs, 60, "source\ttarget"), "translate",
+       "source=source,target=target"},
+      {"pairs_jsonl", rows([](Random& r, int) {
+         return R"({"source": ")" + sentence(r) + R"(", "target": ")" + sentence(r) + "\"}";
+       }),
+       "translate", "source=source,target=target"},
+      {"conll", rows([](Random& r, int i) { return conll(r, i, "\t"); }), "label", ""},
+      {"conll_spaces", rows([](Random& r, int i) { return conll(r, i, " "); }), "label", ""},
+      {"conll_four", rows([](Random& r, int i) { return conll(r, i, " NN I-NP "); }), "label", ""},
+      {"conll_docstart",
+       "-DOCSTART- -X- O O\n\n" + rows([](Random& r, int i) { return conll(r, i, " NN B-NP "); }),
+       "label", ""},
+      {"conllu", rows([](Random& r, int) { return conllu(r); }), "label", ""},
+      {"numbers", rows([](Random& r, int) { return number(r) + "," + number(r); }), "regress", ""},
+      {"numbers_header",
+       rows([](Random& r, int) { return number(r) + "," + number(r) + "," + number(r); }, 60,
+            "a,b,price"),
+       "regress", ""},
+      {"numbers_tab", rows([](Random& r, int) { return number(r) + "\t" + number(r); }), "regress",
+       ""},
+      {"numbers_whole", rows([](Random& r, int i) {
+         return std::to_string(i) + "," + std::to_string(r.below(1000));
+       }),
+       "regress", ""},
+      {"prices",
+       rows([=](Random& r, int) { return s(r) + "," + number(r); }, 60, "description,price"),
+       "regress", "target=price,text=description"},
+      {"prose", rows([](Random& r, int) { return sentence(r, 12) + "."; }), "lm", ""},
+      {"poem",
+       rows([](Random& r, int i) { return i % 5 == 4 ? "" : sentence(r, 4 + i % 3) + ","; }), "lm",
+       ""},
+      {"one_line", sentence(*std::make_unique<Random>(3), 400) + "\n", "lm", ""},
+      {"dialogue", rows([](Random& r, int i) {
+         return (i % 2 ? "HAMLET: " : "KING: ") + sentence(r, 9) + ".";
+       }),
+       "*", "*"},
+      {"empty", "", "?", ""},
+      {"blank", "\n\n  \n", "?", ""},
+      {"only_numbers", rows([](Random& r, int) { return number(r); }), "*", "*"},
+      {"all_differ",
+       rows([](Random& r, int i) { return "key" + std::to_string(i) + "\t" + sentence(r, 12); }),
+       "?", ""},
+      {"json_array", "[{\"text\": \"a\", \"label\": \"b\"}]\n", "?", ""},
+  };
+}
+
+TEST(FitInference, TakesFilesOfManyShapesForWhatTheyAre) {
+  const ScratchFolder scratch;
+  const auto all = shapes();
+  EXPECT_GE(all.size(), 40U);
+  for (const FileShape& shape : all) {
+    SCOPED_TRACE(shape.name);
+    const std::string path = scratch.write(shape.name, shape.text);
+    FitData data;
+    const std::string question = error_of([&] { data = infer_data({.files = {path}}); });
+    if (shape.task == "?") {
+      EXPECT_NE(question, "") << data.task << " " << data.settings.get("columns");
+      continue;
+    }
+    if (shape.task == "*") continue;  // either way will do, as long as it is said
+    EXPECT_EQ(question, "");
+    EXPECT_EQ(data.task, shape.task);
+    EXPECT_FALSE(data.because.empty());
+    if (shape.columns == "*") continue;
+    EXPECT_EQ(data.settings.get("columns"), shape.columns);
+  }
+}
+
+TEST(FitInference, PartsAreToldByNames) {
+  const ScratchFolder scratch;
+  const std::string text = shapes()[0].text;
+  const std::string train = scratch.write("x.train.tsv", text),
+                    dev = scratch.write("x_valid.tsv", text),
+                    test = scratch.write("x-test.tsv", text);
+  const FitData data = infer_data({.files = {test, train, dev}});
+  EXPECT_EQ(data.settings.get("data"), train);
+  EXPECT_EQ(data.settings.get("dev"), dev);
+  EXPECT_EQ(data.settings.get("test"), test);
+  const std::string de = scratch.write("a.de", "ein Satz.\n"),
+                    en = scratch.write("a.en", "a sentence.\n");
+  EXPECT_EQ(infer_data({.files = {de, en}}).task, "translate");
+  EXPECT_NE(error_of([&] { infer_data({.files = {train, de, en}}); }), "");
+  EXPECT_NE(error_of([&] { infer_data({.files = {}}); }), "");
+}
+
+Audit audit_of(const ScratchFolder& scratch, const std::string& text,
+               const std::string& test = "") {
+  const FitData data = infer_data({.files = {scratch.write("train.tsv", text)},
+                                   .test = test.empty() ? "" : scratch.write("test.tsv", test)});
+  return audit_data(make_config(find_task(data.task), data.settings));
+}
+bool finds(const Audit& audit, const std::string& what) {
+  return std::ranges::any_of(audit.findings,
+                             [&](const auto& f) { return f.what.find(what) != std::string::npos; });
+}
+
+TEST(FitAudit, CountsWhatIsDoubtful) {
+  const ScratchFolder scratch;
+  const std::string good =
+      rows([](Random& r, int i) { return label(i) + "\t" + sentence(r); }, 200);
+  EXPECT_TRUE(audit_of(scratch, good).findings.empty());
+  EXPECT_TRUE(finds(audit_of(scratch, good + "Sport\tx y z\nSport\tx y w\nSport\tx y v\n"),
+                    "written in several ways"));
+  EXPECT_TRUE(finds(audit_of(scratch, good + good), "repeat"));
+  EXPECT_TRUE(finds(audit_of(scratch, good, good), "test part are learned from too"));
+  const std::string other =
+      rows([](Random& r, int i) { return label(i + 1) + "\t" + sentence(r); }, 200);
+  EXPECT_TRUE(finds(audit_of(scratch, good + other), "another answer"));
+  EXPECT_TRUE(finds(audit_of(scratch, good + "rare\tone of\nrare\tits own\nrare\tkind only\n"),
+                    "fewer than 5"));
+  Random random(5);
+  EXPECT_TRUE(finds(
+      audit_of(scratch, good + "news\t" + sentence(random, 4000) + "\nnews\t" +
+                            sentence(random, 4000) + "\nnews\t" + sentence(random, 4000) + "\n"),
+      "enormous"));
+  EXPECT_TRUE(finds(
+      audit_of(scratch,
+               rows([](Random& r, int i) { return label(i) + "\t" + sentence(r) + " " + label(i); },
+                    200)),
+      "own label"));
+  const std::string wrong = "a\tO\nb\tI-PER\nc\tO\n\n";
+  const std::string tags = rows([](Random& r, int i) { return conll(r, i, "\t"); });
+  EXPECT_FALSE(finds(audit_of(scratch, tags), "I- without B-"));
+  EXPECT_TRUE(
+      finds(audit_of(scratch, tags + wrong + wrong + wrong + wrong + tags), "I- without B-"));
+}
+
+TEST(FitAudit, RefusesWhatCannotBeLearned) {
+  const ScratchFolder scratch;
+  const auto refused = [&](const std::string& text) {
+    return error_of([&] { audit_of(scratch, text); });
+  };
+  EXPECT_NE(refused(rows([](Random& r, int) { return "same\t" + sentence(r); })), "");
+  EXPECT_NE(refused("a\tx\n"), "");
+  EXPECT_NE(
+      refused(rows([](Random& r, int i) { return std::to_string(i) + "x\t" + sentence(r); }, 3000)),
+      "");
+}
+
+}  // namespace
+}  // namespace fovea::test

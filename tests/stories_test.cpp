@@ -1,0 +1,291 @@
+// Stories and questions: reading them, and the models that answer.
+#include "fovea/data/stories.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "fovea/attention/recorder.h"
+#include "fovea/kernel/bags.h"
+#include "fovea/memory/bags.h"
+#include "fovea/model/memory/end_to_end.h"
+#include "fovea/model/memory/entity_network.h"
+#include "fovea/model/memory/key_value.h"
+#include "fovea/model/memory/memory_network.h"
+#include "fovea/model/memory/story_reader.h"
+#include "fovea/op/shape.h"
+#include "fovea/op/softmax.h"
+#include "support/layer.h"
+#include "support/scratch.h"
+#include "support/twin.h"
+
+namespace fovea::test {
+namespace {
+
+TEST(Bags, KernelsAgreeWithTheirTwins) {
+  for (const int64_t d : {1, 3, 8, 17, 50}) {
+    check_against_twin([=]<class T>(Call& c, T) {
+      constexpr int64_t words = 40, bags = 4, rows = 6, fixed = 3, places = 5;
+      static const std::vector<int32_t> offsets{0, 7, 7, 30, 40};
+      const kernel::Bags<T> b{bags,
+                              d,
+                              rows,
+                              offsets.data(),
+                              c.ids(words, rows + fixed),
+                              c.ids(words, places),
+                              c.in<T>(rows * d),
+                              c.in<T>(fixed * d),
+                              c.in<T>(places * d)};
+      kernel::sum_bags(c.out<T>(bags * d), b);
+      kernel::sum_bags_grad(c.inout<T>(rows * d), c.inout<T>(places * d), c.in<T>(bags * d), b);
+    });
+  }
+}
+
+TEST(Bags, Gradients) {
+  const Sequences words = sequences_of(std::vector<std::vector<int32_t>>{{0, 3, 1}, {}, {4, 4}});
+  const Tensor places = Tensor::ids({5}, {0, 1, 2, 0, 1}), fixed = random_tensor({2, 3}, 5);
+  const Function f = [&](const std::vector<Tensor>& in) {
+    return bags(in[0], fixed, words, places, in[1]);
+  };
+  EXPECT_LT(gradient_error(f, {random_tensor({3, 3}, 1), random_tensor({3, 3}, 2)}), 1e-5);
+  EXPECT_THROW(bags(random_tensor({3, 3}, 1), {}, words, places, random_tensor({3, 3}, 2)), Error);
+}
+
+const char* const babi =
+    "1 Mary moved to the bathroom.\n"
+    "2 John went to the hallway.\n"
+    "3 Where is Mary? \tbathroom\t1\n"
+    "4 Daniel went back to the hallway.\n"
+    "5 Where is Daniel? \thallway\t4\n"
+    "1 Sandra took the milk.\n"
+    "2 What is Sandra carrying?\tmilk,apple\t1\n";
+
+TEST(Stories, ReadsBabi) {
+  const ScratchFolder s;
+  const auto all = read_stories(s.write("qa1_train.txt", babi));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].sentences, 2u);
+  EXPECT_EQ(all[1].sentences, 3u);
+  EXPECT_EQ(all[1].facts, std::vector<int32_t>{2});
+  EXPECT_EQ(all[1].question, (Words{"where", "is", "daniel"}));
+  EXPECT_EQ(all[2].sentences, 1u);
+  EXPECT_EQ(all[2].answers[0], "milk,apple");
+  EXPECT_EQ(all[0].task, "1");
+  EXPECT_EQ(all[0].input, "Mary moved to the bathroom.\nJohn went to the hallway.\nWhere is Mary?");
+}
+
+TEST(Stories, ReadsAFolderTasksInOrder) {
+  const ScratchFolder s;
+  s.write("qa10_train.txt", babi);
+  s.write("qa2_train.txt", babi);
+  s.write("qa2_test.txt", babi);
+  const auto all = read_stories(s.path(), "train");
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all.front().task, "2");
+  EXPECT_EQ(all.back().task, "10");
+  EXPECT_THROW(read_stories(s.path(), "valid"), Error);
+}
+
+TEST(Stories, ReadsPlainStoriesAndJsonLines) {
+  const ScratchFolder s;
+  const auto plain = read_stories(s.write(
+      "mine.txt",
+      "Ann is in Rome.\nBob is ill.\nWhere is Ann?\tRome\t1\n\nBob left.\nWho left?\tBob\n"));
+  ASSERT_EQ(plain.size(), 2u);
+  EXPECT_EQ(plain[0].facts, std::vector<int32_t>{0});
+  EXPECT_EQ(plain[1].sentences, 1u);
+  const auto lines = read_stories(s.write(
+      "kv.jsonl",
+      R"({"question": ["what", "did", "joe thomas", "direct", "?"], "answers": ["up", "down"], "memory": [["joe thomas", "directed", "up"], ["ann", "wrote", "by and by"]], "split": "dev"})"
+      "\n"));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].question, (Words{"what", "did", "joe thomas", "direct"}));
+  EXPECT_EQ((*lines[0].story)[1].key, (Words{"ann", "wrote"}));
+  EXPECT_EQ((*lines[0].story)[1].value, (Words{"by and by"}));
+  EXPECT_EQ(lines[0].split, "dev");
+  const StoryQuestion told = story_of_text("Ann is in Rome. Bob is ill. Where is Ann?");
+  EXPECT_EQ(told.sentences, 2u);
+}
+
+// Bad input is one sentence with file and line.
+TEST(Stories, SayWhatIsWrong) {
+  const ScratchFolder s;
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    const std::string path = s.write("bad.txt", text);
+    try {
+      read_stories(path);
+      FAIL() << "read " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), path + why);
+    }
+  };
+  refused("1 Mary moved.\n2 John left.\n",
+          ": holds no question; one ends with ? and has its answer behind a tab");
+  refused("1 Mary moved.\n2 Where is Mary?\thome\t7\n",
+          ":2: supporting fact 7 is not a sentence of this story before the question");
+  refused("1 Mary moved.\n2 Where is Mary?\thome\t2\n",
+          ":2: supporting fact 2 is not a sentence of this story before the question");
+  refused("1 Mary moved.\n2 Where is Mary?\n",
+          ":2: the question has no answer; put it behind a tab, as in 'Where is Mary?<TAB>garden'");
+  refused("{\"memory\": []}\n",
+          ":1: needs an object with a question, answers, and a memory or a story");
+  // Among others a story without a question is passed over.
+  EXPECT_EQ(read_stories(s.write("some.txt", std::string("1 A b.\n") + babi)).size(), 3u);
+}
+
+TEST(Stories, BuiltInOnesFollowFromTheirFacts) {
+  const auto all = generate_stories(300, Random(1));
+  ASSERT_EQ(all.size(), 300u);
+  for (const StoryQuestion& q : all) {
+    ASSERT_FALSE(q.facts.empty());
+    bool named = false;  // some supporting sentence names the answer
+    for (int32_t fact : q.facts) {
+      ASSERT_LT(static_cast<size_t>(fact), q.sentences);
+      const Words& words = (*q.story)[fact].words;
+      named |= std::ranges::find(words, q.answers[0]) != words.end();
+    }
+    EXPECT_TRUE(named) << q.input;
+  }
+}
+
+const ModelSizes sizes{
+    .vocabulary = 8, .labels = 3, .longest = 9, .hashed = 2, .longest_sentence = 3};
+
+ModelInputs example(bool own_candidates = false) {
+  using Nested = std::vector<std::vector<std::vector<int32_t>>>;
+  ModelInputs in;
+  in.story = nested_sequences_of(Nested{{{1, 2}, {3, 4, 5}, {8, 6}}, {{7, 2, 1}}});
+  in.keys = nested_sequences_of(Nested{{{1}, {3, 4}, {8}}, {{7, 2}}});
+  in.values = nested_sequences_of(Nested{{{2}, {5}, {6}}, {{1}}});
+  in.question = sequences_of(std::vector<std::vector<int32_t>>{{1, 9}, {5, 2, 3}});
+  in.supporting = Tensor::ids({2, 2}, {2, 0, 0, -1});
+  in.candidates =
+      own_candidates ? Tensor::ids({2, 3}, {2, 5, 9, 1, -1, -1}) : Tensor::ids({3}, {2, 5, 1});
+  return in;
+}
+
+AttentionOptions softly() {
+  AttentionOptions o;
+  o.score = "dot";
+  return o;
+}
+
+using Maker = std::function<std::unique_ptr<const Scorer>(Scope)>;
+std::vector<std::pair<std::string, Maker>> answerers() {
+  std::vector<std::pair<std::string, Maker>> all;
+  for (const char* tying : {"adjacent", "layerwise"}) {
+    for (const bool positions : {true, false}) {
+      all.emplace_back(tying, [=](Scope s) {
+        EndToEndOptions o;
+        o.width = 3, o.memory = 4, o.hops = 2, o.tying = tying, o.positions = positions;
+        return std::make_unique<EndToEndMemory>(s, sizes, o, softly());
+      });
+    }
+  }
+  for (const bool keys : {true, false}) {
+    all.emplace_back("kv", [=](Scope s) {
+      KeyValueOptions o;
+      o.width = 3, o.keys = keys;
+      return std::make_unique<KeyValueMemory>(s, sizes, o, softly());
+    });
+  }
+  all.emplace_back("entnet", [](Scope s) {
+    EntityOptions o;
+    o.width = 3, o.slots = 2;
+    return std::make_unique<EntityNetwork>(s, sizes, o, softly());
+  });
+  all.emplace_back("rnn", [](Scope s) {
+    return std::make_unique<StoryReader>(
+        s, sizes, RecurrentModelOptions{.cell = "lstm", .embed = 3, .width = 3});
+  });
+  for (const char* response : {"words", "lstm"}) {
+    all.emplace_back("memnn", [=](Scope s) {
+      MemoryNetworkOptions o;
+      o.width = 3, o.memory = 4, o.response = response;
+      return std::make_unique<MemoryNetwork>(s, sizes, o);
+    });
+  }
+  return all;
+}
+
+TEST(StoryModel, Gradients) {
+  const Tensor targets = Tensor::ids({2}, {1, 0});
+  for (const bool own : {false, true}) {
+    for (const auto& [name, make] : answerers()) {
+      SCOPED_TRACE(name);
+      Parameters table(3, Dtype::f64);
+      const auto model = make(table);
+      const Function f = [&](const std::vector<Tensor>&) {
+        return model->loss(example(own), targets, 0);
+      };
+      EXPECT_LT(layer_error(table, f, std::vector<Tensor>()), 1e-5);
+    }
+  }
+}
+
+TEST(StoryModel, AStoryDoesNotDependOnItsNeighbour) {
+  ModelInputs alone;
+  alone.story = nested_sequences_of(std::vector<std::vector<std::vector<int32_t>>>{{{7, 2, 1}}});
+  alone.keys = nested_sequences_of(std::vector<std::vector<std::vector<int32_t>>>{{{7, 2}}});
+  alone.values = nested_sequences_of(std::vector<std::vector<std::vector<int32_t>>>{{{1}}});
+  alone.question = sequences_of(std::vector<std::vector<int32_t>>{{5, 2, 3}});
+  alone.candidates = Tensor::ids({3}, {2, 5, 1});
+  for (const auto& [name, make] : answerers()) {
+    SCOPED_TRACE(name);
+    Parameters table(4);
+    const auto model = make(table);
+    const Tensor together = (*model)(example()).scores, one = (*model)(alone).scores;
+    for (int64_t c = 0; c < 3; ++c) EXPECT_NEAR(one.read()[c], together.read()[3 + c], 1e-5);
+  }
+}
+
+// The newest sentences are kept where a memory is smaller than the story.
+TEST(StoryModel, AMemorySmallerThanTheStoryKeepsTheNewest) {
+  const RememberedSentences kept =
+      remembered(example().story, 3, {.memory = 2, .times = 2, .first_id = 10});
+  EXPECT_EQ(kept.outer.lengths().read<int32_t>()[0], 2);
+  EXPECT_EQ(kept.first.read<int32_t>()[0], 1);
+  const auto ids = kept.words.ids.read<int32_t>();
+  EXPECT_EQ(ids[0], 3);   // the second sentence comes first,
+  EXPECT_EQ(ids[3], 11);  // and is older than the third
+  EXPECT_EQ(ids[6], 10);
+}
+
+TEST(StoryModel, NoiseLeavesOutTimesAndKeepsTheirOrder) {
+  Random random(3);
+  const Tape tape(random);
+  bool moved = false;
+  for (int trial = 0; trial < 50; ++trial) {
+    const RememberedSentences kept =
+        remembered(example().story, 3, {.memory = 3, .times = 8, .first_id = 10, .noise = 0.9});
+    const auto ids = kept.words.ids.read<int32_t>();
+    EXPECT_GT(ids[2], ids[6]);
+    EXPECT_GT(ids[6], ids[9]);
+    moved |= ids[2] != 12;
+  }
+  EXPECT_TRUE(moved);
+}
+
+TEST(StoryModel, HopsAreSeenOverTheSentences) {
+  for (const auto& [name, make] : answerers()) {
+    if (name != "adjacent" && name != "memnn") continue;
+    Parameters table(5);
+    const auto model = make(table);
+    Recorder recorder;
+    (*model)(example());
+    EXPECT_EQ(recorder.maps().size(), 2u);
+    EXPECT_EQ(recorder["hops#2"].rows.dim(0), 2);
+  }
+}
+
+TEST(StoryModel, AMemoryNetworkNeedsSupportingFacts) {
+  Parameters table(6);
+  const MemoryNetwork model(table, sizes, {});
+  ModelInputs in = example();
+  in.supporting = {};
+  EXPECT_THROW(model.loss(in, Tensor::ids({2}, {1, 0}), 0), Error);
+}
+
+}  // namespace
+}  // namespace fovea::test
