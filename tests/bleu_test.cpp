@@ -9,12 +9,13 @@
 
 #include "fovea/base/error.h"
 #include "fovea/train/text_metrics.h"
+#include "support/paths.h"
 
 namespace fovea::test {
 namespace {
 
 nlohmann::json golden_cases() {
-  return nlohmann::json::parse(std::ifstream(FOVEA_GOLDEN_DIR "/bleu.json"));
+  return nlohmann::json::parse(std::ifstream(golden_path("bleu.json")));
 }
 
 TEST(Bleu, AgreesWithSacreBleu) {

@@ -6,6 +6,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/kernel/simd.h"
+#include "support/paths.h"
 #include "support/program.h"
 
 namespace fovea::test {
@@ -84,7 +85,7 @@ TEST(Program, SaysWhereAFileIsWrong) {
 }
 
 TEST(Program, ThePageOfMechanismsIsTheCatalogue) {
-  std::ifstream file(FOVEA_GOLDEN_DIR "/../../docs/mechanisms.md");
+  std::ifstream file(golden_path("../../docs/mechanisms.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), {});
   EXPECT_EQ(page, run(program + " list --markdown").out)
       << "make it again: fovea list --markdown > docs/mechanisms.md";

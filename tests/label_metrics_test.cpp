@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "fovea/base/error.h"
+#include "support/paths.h"
 
 namespace fovea::test {
 namespace {
@@ -26,7 +27,7 @@ Tally count(const std::string& truth, const std::string& predicted) {
 }
 
 TEST(Entities, AgreeWithConllevalAndSeqeval) {
-  const auto cases = nlohmann::json::parse(std::ifstream(FOVEA_GOLDEN_DIR "/entities.json"));
+  const auto cases = nlohmann::json::parse(std::ifstream(golden_path("entities.json")));
   ASSERT_GT(cases.size(), 0u);
   for (const auto& c : cases) {
     const Tags truth = c.at(0), predicted = c.at(1);

@@ -11,6 +11,7 @@
 #include "fovea/tensor/safetensors.h"
 #include "fovea/train/optimizer.h"
 #include "support/gradient.h"
+#include "support/paths.h"
 
 namespace fovea::test {
 namespace {
@@ -31,7 +32,7 @@ struct Golden {
     optimizer.step(gradients, 1.0 / (1 + t));
   }
 
-  Safetensors file = Safetensors::open(FOVEA_GOLDEN_DIR "/optimizers.safetensors");
+  Safetensors file = Safetensors::open(golden_path("optimizers.safetensors"));
   Parameters parameters;
 };
 

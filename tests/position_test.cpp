@@ -17,6 +17,7 @@
 #include "fovea/op/softmax.h"
 #include "fovea/tensor/safetensors.h"
 #include "support/layer.h"
+#include "support/paths.h"
 
 namespace fovea::test {
 namespace {
@@ -87,7 +88,7 @@ TEST(ByDistance, SpreadsAndGathersOverTheDiagonals) {
 }
 
 TEST(T5, HasThePublishedBuckets) {
-  const auto golden = Safetensors::open(FOVEA_GOLDEN_DIR "/attention.safetensors");
+  const auto golden = Safetensors::open(golden_path("attention.safetensors"));
   for (const bool causal : {false, true}) {
     const std::string name = causal ? "t5 causal" : "t5 both";
     const Tensor distance = golden.load(name + "/0"), bucket = golden.load(name + "/y");

@@ -6,6 +6,7 @@
 #include "fovea/nn/recurrent.h"
 #include "fovea/op/shape.h"
 #include "fovea/tensor/safetensors.h"
+#include "support/paths.h"
 #include "support/recurrent.h"
 
 namespace fovea::test {
@@ -17,7 +18,7 @@ std::string torch_name(const std::string& kind, int layer, bool backward) {
 }
 
 TEST(RecurrentLayer, AgreesWithPyTorch) {
-  const auto golden = Safetensors::open(FOVEA_GOLDEN_DIR "/recurrent.safetensors");
+  const auto golden = Safetensors::open(golden_path("recurrent.safetensors"));
   for (Cell cell : cells) {
     for (const bool stacked : {false, true}) {
       for (Dtype dtype : {Dtype::f64, Dtype::f32}) {

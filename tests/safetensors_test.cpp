@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "fovea/tensor/safetensors_header.h"
+#include "support/paths.h"
 
 namespace fovea {
 namespace {
@@ -65,8 +66,8 @@ void expect_values(const Tensor& t, const Shape& shape, const std::vector<T>& va
   EXPECT_EQ(std::vector<T>(got.begin(), got.end()), values);
 }
 
-const std::string plain_path = FOVEA_GOLDEN_DIR "/safetensors_plain.safetensors";
-const std::string every_dtype_path = FOVEA_GOLDEN_DIR "/safetensors_every_dtype.safetensors";
+const std::string plain_path = test::golden_path("safetensors_plain.safetensors");
+const std::string every_dtype_path = test::golden_path("safetensors_every_dtype.safetensors");
 
 TEST(Safetensors, ReadsWhatPythonWrote) {
   const auto file = Safetensors::open(plain_path);

@@ -10,13 +10,13 @@
 #include "fovea/op/shape.h"
 #include "fovea/tensor/safetensors.h"
 #include "support/gradient.h"
+#include "support/paths.h"
 
 namespace fovea::test {
 
 class Golden {
  public:
-  explicit Golden(const std::string& file)
-      : stored_(Safetensors::open(FOVEA_GOLDEN_DIR "/" + file)) {}
+  explicit Golden(const std::string& file) : stored_(Safetensors::open(golden_path(file))) {}
 
   // f of the stored inputs gives the stored output and gradients.
   void check(const std::string& name, const Function& f, double tolerance = 1e-5) {

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <string>
 
+#include "support/paths.h"
+
 namespace fovea::test {
 
 struct Ended {
@@ -27,7 +29,7 @@ inline Ended run(const std::string& words, bool errors = false) {
   return result;
 }
 
-inline const std::string program = FOVEA_PROGRAM;
+inline const std::string program = program_path();
 
 // Bad words: one sentence on stderr, nothing on stdout, that exit code.
 inline void expect_refused(const std::string& words, int exit, const std::string& sentence) {

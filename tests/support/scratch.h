@@ -8,6 +8,7 @@
 #include <string>
 
 #include "fovea/base/error.h"
+#include "support/paths.h"
 
 namespace fovea::test {
 
@@ -51,7 +52,7 @@ std::string error_of(const F& f) {
 inline std::string shared_data(const std::string& name) {
   const char* folder = getenv("FOVEA_DATA");
   const std::string path =
-      (folder ? std::string(folder) : FOVEA_GOLDEN_DIR "/../../../shared/data") + "/" + name;
+      (folder ? std::string(folder) : golden_path("../../../shared/data")) + "/" + name;
   return std::filesystem::exists(path) ? path : "";
 }
 
