@@ -101,6 +101,8 @@ void onednn(bench::Race& race, const Problem& p) {
 int main(int argc, char** argv) {
   bench::Race race(argc, argv);
   const Problem problems[] = {
+      {"3x3 of 32 to 32, 32x28x28", 32, 28, 28, 32, 32, 3, {.padding = 1}},
+      {"3x3 of 32 to 64, 64x14x14", 64, 14, 14, 32, 64, 3, {.padding = 1}},
       {"3x3 of 64 to 64, 8x28x28", 8, 28, 28, 64, 64, 3, {.padding = 1}},
       {"width 5 of 128 to 128, 16x128", 16, 1, 128, 128, 128, {1, 5}, {.padding = {0, 2}}},
       {"3x3 stride 2 of 64 to 128, 8x28x28", 8, 28, 28, 64, 128, 3, {.stride = 2, .padding = 1}},

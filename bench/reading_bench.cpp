@@ -1,6 +1,8 @@
 // A table read, its texts tokenised and numbered: how fast, and how much memory beside what is
 // kept.
 //   reading_bench [MB [FOLDER]]      a table of that size is made in the folder and removed again
+//   reading_bench make MB FILE       it is made and left there
+//   reading_bench FILE               such a table is read
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -33,11 +35,15 @@ int64_t make_table(const std::string& path, int64_t bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 3) return make_table(argv[3], std::atoll(argv[2]) << 20) > 0 ? 0 : 1;
+  const bool is_there = argc > 1 && std::filesystem::is_regular_file(argv[1]);
   const int64_t megabytes = argc > 1 ? std::atoll(argv[1]) : 256;
   const std::string path =
-      (argc > 2 ? std::string(argv[2]) : std::filesystem::temp_directory_path().string()) +
-      "/reading_bench.tsv";
-  const auto bytes = static_cast<double>(make_table(path, megabytes << 20));
+      is_there ? argv[1]
+               : (argc > 2 ? argv[2] : std::filesystem::temp_directory_path().string()) +
+                     "/reading_bench.tsv";
+  const auto bytes = static_cast<double>(is_there ? std::filesystem::file_size(path)
+                                                  : make_table(path, megabytes << 20));
   const std::vector<Role> roles{{"label", Role::Kind::label}, {"text"}};
 
   double start = bench::now();
@@ -79,5 +85,5 @@ int main(int argc, char** argv) {
       bytes / 1e6 / seconds, threads(), bytes / 1e6 / busy);
   std::printf("kept %.0f MB, peak above the start %.0f MB: %.2f times\n", kept,
               bench::peak_megabytes() - before, (bench::peak_megabytes() - before) / kept);
-  std::filesystem::remove(path);
+  if (!is_there) std::filesystem::remove(path);
 }

@@ -5,6 +5,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
 
 if(TARGET fovea)
   install(TARGETS fovea)
+  if(TARGET fovea_mpi)
+    install(TARGETS fovea_mpi LIBRARY DESTINATION ${FOVEA_MODULE_DIR})
+  endif()
   # The program says these itself, from the same table as its help.
   include(GNUInstallDirs)
   set(words ${CMAKE_CURRENT_BINARY_DIR}/words)
@@ -30,7 +33,8 @@ if(TARGET fovea_library)
   install(EXPORT fovea-targets NAMESPACE fovea:: DESTINATION ${package_dir})
 endif()
 install(DIRECTORY src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fovea
-  FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN "app" EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE PATTERN "app" EXCLUDE
+  PATTERN "mpi" EXCLUDE)
 
 write_basic_package_version_file(fovea-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES

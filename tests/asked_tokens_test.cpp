@@ -18,6 +18,15 @@ TEST(AskedTokens, ALineIsRawOrNot) {
                           "don't", "我喜欢中文电影"}) {
     EXPECT_TRUE(looks_raw(raw, treebank)) << raw;
   }
+  // One word is enough where no sign speaks against it.
+  for (const char* raw : {"on terror.\"", "it...because", "such,with that", "“Nice.” he said",
+                          "Hi , it was great!", "done..."}) {
+    EXPECT_TRUE(looks_raw(raw, treebank)) << raw;
+  }
+  for (const char* split : {"1,000 men at 10:30", "see http://x.org/a?b now", "so , as Mr. X said",
+                            "Inc. rose , they say ."}) {
+    EXPECT_FALSE(looks_raw(split, treebank)) << split;
+  }
   for (const char* split : {"Hello , world !", "Mr. Smith came .", "he said , `` no . ''", "do n't",
                             "plain words", "U.S. stocks rose , he said .", ""}) {
     EXPECT_FALSE(looks_raw(split, treebank)) << split;

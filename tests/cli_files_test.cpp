@@ -81,6 +81,40 @@ TEST(Files, AHeaderIsNoClassWhateverSaysWhichColumnsAreMeant) {
                  "eval: columns says how a file is read; give --data FILE with it");
 }
 
+TEST(Files, ATableIsAskedByTheColumnThatWasLearnedFrom) {
+  const ScratchFolder s;
+  const std::string file = s.write("a.csv", reviews()), to = s.path() + "/m",
+                    texts = s.write("texts", "The film was great.\nIt was terrible.\n");
+  ASSERT_EQ(
+      run(program + " train classify --data " + file + by_name + small + "--steps 2 --out " + to)
+          .exit,
+      0);
+  const Ended loud = run(program + " predict " + to + " --data " + file, true);
+  EXPECT_NE(loud.out.find("text is column 3 'what was said' (as asked)"), std::string::npos)
+      << loud.out;
+  const Ended quiet = run(program + " predict " + to + " --data " + file);
+  EXPECT_EQ(std::ranges::count(quiet.out, '\n'), 60) << "the header is no question";
+  EXPECT_EQ(quiet.out, run(program + " predict " + to + by_name + "--data " + file).out);
+  EXPECT_EQ(quiet.out, run(program + " predict " + to + by_number + "--data " + file).out)
+      << "as it is said to train";
+  // A file of texts is still one question a line.
+  EXPECT_EQ(std::ranges::count(run(program + " predict " + to + " --data " + texts).out, '\n'), 2);
+  const Ended json = run("echo '{\"a\": \"great\"}' | " + program + " predict " + to, true);
+  EXPECT_NE(json.out.find("--columns text=FIELD"), std::string::npos) << json.out;
+}
+
+TEST(Files, WhatIsLikeLabelsIsSuggestedAsOne) {
+  const ScratchFolder s;
+  std::string rows = "nr,mood,place,said\n";
+  for (int i = 0; i < 60; ++i) {
+    rows += say(i, ",", i % 2 ? "glad" : "sad", ",", i % 3 ? "here" : "there", ",what number ", i,
+                " said to all of us\n");
+  }
+  const Ended asked = run(program + " train classify --data " + s.write("a.csv", rows), true);
+  EXPECT_EQ(asked.exit, 1);
+  EXPECT_NE(asked.out.find("say columns label=mood,text=said"), std::string::npos) << asked.out;
+}
+
 TEST(Files, BadRowsAreCountedAndSaidWhenAsked) {
   const ScratchFolder s;
   const std::string file = s.write("a.csv", reviews() + "61;good\n62;;\"no label.\"\n");

@@ -1,14 +1,19 @@
 // Every option of every verb with values that nobody means: the program works, or refuses in one
-// sentence; no signal, no hang, nothing half written. The options come from the program's own help.
+// sentence; no signal, no hang, nothing half written. The options come from the program's own
+// tables and help.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
 
+#include "fovea/attention/catalog.h"
 #include "fovea/base/error.h"
+#include "fovea/task/config.h"
+#include "fovea/task/solver.h"
 #include "support/program.h"
 
 namespace fovea::test {
@@ -29,7 +34,9 @@ struct Place {
     fs::create_directories(folder);
   }
   Ended run_here(const std::string& words) const {
-    return run("cd " + folder + " && timeout 30 " + program + " " + words + " </dev/null", true);
+    return run(
+        "cd " + folder + " && ulimit -t 30 && timeout 300 " + program + " " + words + " </dev/null",
+        true);
   }
 };
 
@@ -38,9 +45,9 @@ std::vector<std::string> options_of_help(const Place& place, const std::string& 
   if (help.exit != 0) help = place.run_here(verb + " --help");
   std::vector<std::string> options;
   std::set<std::string> seen{"--help", "--help-all", "--version"};
-  const std::regex flag("(^|[ ,])(--[a-z][a-z0-9-]*)");
+  const std::regex flag("(^|[ ,])--(\\[no-\\])?([a-z][a-z0-9-]*)");
   for (std::sregex_iterator i(help.out.begin(), help.out.end(), flag), end; i != end; ++i) {
-    if (seen.insert((*i)[2]).second) options.push_back((*i)[2]);
+    if (seen.insert("--" + (*i)[3].str()).second) options.push_back("--" + (*i)[3].str());
   }
   return options;
 }
@@ -58,79 +65,166 @@ void expect_sane(const Ended& ended, const std::string& words) {
   EXPECT_EQ(ended.out.find('\n', at) + 1, ended.out.size()) << words << "\n" << ended.out;
 }
 
-// tried: (verb or task)-independent names already tried with every value, so that what all tasks
-// share is tried once.
+// The words with the option, with every value.
+void try_values(const Place& place, const std::string& words, const std::string& option) {
+  for (const std::string& value : odd_values) {
+    fs::remove_all(place.folder + "/out");
+    const std::string line = words + " " + option + "=" + value;
+    expect_sane(place.run_here(line), line);
+    const bool begun = fs::exists(place.folder + "/out");
+    EXPECT_TRUE(!begun || fs::exists(place.folder + "/out/config.json") ||
+                fs::exists(place.folder + "/out/comparison.json"))
+        << line << ": left a folder that is neither a model's nor a comparison's";
+  }
+}
+
 void try_options(const Place& place, const std::string& verb, const std::string& words,
-                 std::set<std::string>& tried) {
+                 const std::set<std::string>& but) {
   const std::vector<std::string> options = options_of_help(place, verb);
   EXPECT_FALSE(options.empty()) << verb;
   for (const std::string& option : options) {
-    if (!tried.insert(option).second) continue;
-    for (const std::string& value : odd_values) {
-      fs::remove_all(place.folder + "/out");
-      const std::string line = verb + " " + words + " " + option + "=" + value;
-      expect_sane(place.run_here(line), line);
-      const bool begun = fs::exists(place.folder + "/out");
-      EXPECT_TRUE(!begun || fs::exists(place.folder + "/out/config.json") ||
-                  fs::exists(place.folder + "/out/comparison.json"))
-          << line << ": left a folder that is neither a model's nor a comparison's";
-    }
+    if (!but.contains(option)) try_values(place, verb + " " + words, option);
   }
 }
 
 // All options of all tasks, with this in the environment; else each option at one task.
 bool all() { return std::getenv("FOVEA_ALL_OPTIONS") != nullptr; }
 
-const std::string small = "--examples 60 --steps 1 --time 1s --width 8 --out out";
+std::string words_of(const Settings& settings, const std::string& but) {
+  std::string words;
+  for (const auto& [name, value] : settings) {
+    if (name != but) words += " --set " + name + "=" + value;
+  }
+  return words;
+}
+
+// For every option that a task can be told the first settings under which it counts. They are found
+// by choosing every model, and then everything else that can be chosen by name.
+std::vector<std::pair<std::string, Settings>> options_with_settings(const Task& task) {
+  std::vector<std::pair<std::string, Settings>> found;
+  std::set<std::string> seen;
+  const auto look = [&](const Settings& said) {
+    std::vector<FieldInfo> fields;
+    try {
+      for (const OptionGroup& group : options_of(task, said)) {
+        fields.insert(fields.end(), group.fields.begin(), group.fields.end());
+      }
+    } catch (const Error&) {  // two choices that do not go together
+    }
+    for (const FieldInfo& field : fields) {
+      if (seen.insert(field.name).second) found.emplace_back(field.name, said);
+    }
+    return fields;
+  };
+  const auto catalogued = [](Entry::Kind kind) {
+    std::vector<std::string> names;
+    for (const Entry& entry : catalog()) {
+      if (entry.kind == kind) names.push_back(entry.name);
+    }
+    return names;
+  };
+  const Settings plain{{"data", "builtin:" + task.builtin[0].name}};
+  std::vector<std::string> names;
+  for (const FieldInfo& field : look(plain)) {
+    if (field.name == "model") names = field.range.choices;
+  }
+  for (const std::string& name : names) {
+    Settings said = plain;
+    said.set("model", name);
+    for (const FieldInfo& field : look(said)) {
+      std::vector<std::string> choices = field.range.choices;
+      if (field.name == "score") choices = catalogued(Entry::Kind::score);
+      if (field.name == "align") choices = catalogued(Entry::Kind::alignment);
+      if (field.name == "query") choices = catalogued(Entry::Kind::query);
+      for (const std::string& choice : choices) {
+        if (field.name == "model") continue;
+        Settings more = said;
+        more.set(field.name, choice);
+        look(more);
+      }
+    }
+  }
+  return found;
+}
 
 TEST(OddOptions, OfTraining) {
   const Place place;
-  std::set<std::string> tried{"--time", "--threads"};
-  for (const auto& [task, words] :
-       std::vector<std::pair<std::string, std::string>>{{"classify", "--data builtin:sentiment"},
-                                                        {"label", "--data builtin:tags"},
-                                                        {"translate", "--data builtin:dates"},
-                                                        {"lm", "--data builtin:dates --context 16"},
-                                                        {"mlm", "--data builtin:tags"}}) {
-    if (all()) tried = {"--time"};
-    try_options(place, "train " + task, words + " " + small, tried);
-    if (task == "classify") {
-      try_options(place, "train classify --model transformer", words + " " + small, tried);
+  std::set<std::string> tried;
+  for (const Task& task : tasks()) {
+    int64_t options = 0;
+    for (const auto& [option, settings] : options_with_settings(task)) {
+      ++options;
+      if (!all() && !tried.insert(option).second) continue;
+      // Little of everything, but for what is tried.
+      Settings said = settings;
+      said.set(Settings{{"examples", "40"}, {"steps", "1"}});
+      std::string flag = option;
+      std::ranges::replace(flag, '_', '-');
+      try_values(place, "train " + task.name + words_of(said, option) + " --out out", "--" + flag);
     }
+    EXPECT_GT(options, 30) << task.name;
   }
-  try_options(place, "train regress", "--data builtin:sine --examples 60 --steps 1 --out out",
-              tried);
+  // What is no option of a run.
+  const std::string words = "train classify --data builtin:sentiment --examples 40 --steps 1";
+  for (const char* option : {"--out", "--resume", "--json", "--preset", "--set"}) {
+    try_values(place, words + (option == std::string("--out") ? "" : " --out out"), option);
+  }
 }
 
 TEST(OddOptions, OfUsingAModel) {
   const Place place;
-  ASSERT_EQ(place
-                .run_here("train translate --data builtin:dates --examples 60 --steps 1 --width 8 "
-                          "--out model")
-                .exit,
-            0);
   std::ofstream(place.folder + "/pairs") << "3 May 2010\t2010-05-03\n";
-  for (const auto& [verb, words] : std::vector<std::pair<std::string, std::string>>{
-           {"eval", "model"},
-           {"predict", "model"},
-           {"attend", "model 3"},
-           {"score", "model pairs"},
-           {"list", ""},
-           {"bench", "attention --keys 16 --heads 1 --seconds 0.001"}}) {
-    std::set<std::string> tried{"--keys", "--heads", "--queries", "--batch"};  // may be large
-    try_options(place, verb, words, tried);
+  for (const Task& task : tasks()) {
+    if (!all() && task.name != "translate") continue;
+    ASSERT_EQ(place
+                  .run_here("train " + task.name + " --data builtin:" + task.builtin[0].name +
+                            " --examples 60 --steps 1 --out " + task.name)
+                  .exit,
+              0);
+    for (const auto& [verb, words] : std::vector<std::pair<std::string, std::string>>{
+             {"eval", ""}, {"predict", ""}, {"attend", " 3"}, {"score", " pairs"}, {"info", ""}}) {
+      try_options(place, verb, task.name + words, {});
+    }
   }
+  // Sizes may be large: those of a benchmark are checked by their ranges.
+  try_options(place, "bench", "attention --keys 16 --heads 1 --seconds 0.001",
+              {"--keys", "--heads", "--queries", "--batch", "--features", "--seconds"});
+  for (const char* option :
+       {"--keys", "--heads", "--queries", "--batch", "--features", "--seconds"}) {
+    for (const std::string& value : odd_values) {
+      if (value == "1") continue;
+      const std::string line = say("bench attention ", option, "=", value);
+      const Ended ended = place.run_here(line);
+      expect_sane(ended, line);
+      EXPECT_EQ(ended.exit, 2) << line;
+    }
+  }
+  try_options(place, "list", "", {});
 }
 
 TEST(OddOptions, OfComparing) {
   const Place place;
   // What training has too is tried there.
-  std::set<std::string> tried{"--time", "--threads"};
-  for (const std::string& option : options_of_help(place, "train classify")) tried.insert(option);
-  try_options(
-      place, "compare classify",
-      "--data builtin:sentiment --vary score=dot --examples 60 --steps 1 --width 8 --out out",
-      tried);
+  std::set<std::string> tried{"--time"};
+  for (const std::string& option : options_of_help(place, "train classify")) {
+    if (!all()) tried.insert(option);
+  }
+  tried.erase("--out");
+  const std::string words =
+      "--data builtin:sentiment --vary score=dot --examples 40 --steps 1 --width 8";
+  try_options(place, "compare classify", words + " --out out", tried);
+}
+
+TEST(OddOptions, OfFitting) {
+  const Place place;
+  std::ofstream file(place.folder + "/rows.tsv");
+  file << "label\ttext\n";
+  for (int i = 0; i < 30; ++i) file << (i % 2 ? "good\tfine " : "bad\tpoor ") << i << "\n";
+  file.close();
+  for (const std::string& option : options_of_help(place, "fit")) {
+    const std::string time = option == "--time" ? "" : " --time 2s";
+    try_values(place, "fit rows.tsv --out out" + time, option);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -20,19 +21,26 @@ TEST(Pairs, EveryModelLearnsIsMeasuredAnswersAndShows) {
     size_t maps;
   };
   const std::vector<Case> cases{
-      {"pair --data builtin:answers", question, "mrr", 2},
-      {"pair --data builtin:answers --model parallel --pooled", question, "map", 2},
-      {"pair --data builtin:answers --model alternating", question, "precision_at_1", 2},
-      {"pair --data builtin:answers --model siamese", question, "accuracy", 2},
+      // Both sides, and a matrix of pairs.
+      {"pair --data builtin:answers", question, "mrr", 3},
+      {"pair --data builtin:answers --model parallel --pooled", question, "map", 3},
+      {"pair --data builtin:answers --model alternating", question, "precision_at_1", 3},
+      {"pair --data builtin:answers --model siamese", question, "accuracy", 3},
+      {"pair --data builtin:answers --model multi_grained", question, "accuracy", 5},
+      // Of a Transformer the heads of both texts too.
+      {"pair --data builtin:answers --encoder transformer --heads 2", question, "accuracy", 7},
+      {"pair --data builtin:records", "she feels her heart race\t90,?,100,120", "accuracy", 3},
       {"aspect --data builtin:aspects --model interactive", aspect, "macro_f1", 2},
-      {"aspect --data builtin:aspects --model rotatory --hops 2", aspect, "accuracy", 4},
+      {"aspect --data builtin:aspects --model parallel", aspect, "macro_f1", 3},
+      // Left, right, phrase by left and by right, and all four over the sentence.
+      {"aspect --data builtin:aspects --model rotatory --hops 2", aspect, "accuracy", 5},
       {"aspect --data builtin:aspects --model rnn --score none", aspect, "accuracy", 0}};
   for (const auto& [words, input, metric, maps] : cases) {
     SCOPED_TRACE(words);
     const std::string folder = scratch.path() + "/run";
-    const Ended trained =
-        run(program + " train " + words +
-            " --examples 120 --embed 8 --width 8 --steps 8 --json --out " + folder);
+    const Ended trained = run(program + " train " + words +
+                              (words.find("transformer") == std::string::npos ? " --embed 8" : "") +
+                              " --examples 120 --width 8 --steps 8 --json --out " + folder);
     ASSERT_EQ(trained.exit, 0) << trained.out;
     EXPECT_TRUE(nlohmann::json::parse(trained.out)["test"].contains(metric)) << trained.out;
     const Ended answers = run("printf '" + input + "\\n\\n" + input + "\\n' | " + program +
@@ -46,6 +54,97 @@ TEST(Pairs, EveryModelLearnsIsMeasuredAnswersAndShows) {
     }
     std::filesystem::remove_all(folder);
   }
+}
+
+TEST(Pairs, ANoteWithItsRecord) {
+  const ScratchFolder scratch;
+  std::string rows = "age,pulse,outcome,note\n";
+  for (int i = 0; i < 40; ++i) {
+    rows += say(20 + i, ",", i % 7 == 3 ? "" : std::to_string(60 + i), ",", i % 2 ? "ill" : "well",
+                ",came in with ", i % 3 ? "a cough" : "a headache", " for ", i, " days\n");
+  }
+  const std::string table = scratch.write("notes.csv", rows), folder = scratch.path() + "/run";
+  const std::string train =
+      program + " train pair --data " + table + " --embed 4 --width 4 --steps 3";
+  const Ended told = run(train + " --out " + folder, true);
+  ASSERT_EQ(told.exit, 0) << told.out;
+  EXPECT_NE(told.out.find("numbers is column 1 'age' + column 2 'pulse'"), std::string::npos)
+      << told.out;
+  const auto lines = [&](const std::string& record) {
+    return run("printf 'a cough\t" + record + "\n' | " + program + " predict " + folder, true);
+  };
+  EXPECT_EQ(lines("30,71").exit, 0);
+  EXPECT_EQ(lines("30,?").exit, 0);
+  EXPECT_NE(lines("30").out.find("needs 2 numbers"), std::string::npos);
+  EXPECT_NE(lines("30,high").out.find("'high' is not a number"), std::string::npos);
+  const Ended shown = run(program + " attend " + folder + " 'a cough\t30,71' --json");
+  EXPECT_NE(shown.out.find("\"pulse\""), std::string::npos) << shown.out;
+  EXPECT_EQ(
+      run(train + " --columns label=outcome,a=note,numbers=pulse --out " + scratch.path() + "/one")
+          .exit,
+      0);
+}
+
+TEST(Pairs, SeveralSetsOfVectors) {
+  const ScratchFolder scratch;
+  std::string one, other;
+  for (const char* word : {"good", "bad", "film", "not", "a"}) {
+    one += say(word, " 0.1 0.2 0.3\n");
+    other += say(word, " 0.4 0.5\n");
+  }
+  const std::string a = scratch.write("a.txt", one), b = scratch.write("b.vec", other);
+  const auto train = [&](const std::string& words, const std::string& folder) {
+    return run(program + " train " + words + " --examples 80 --steps 2 --vectors " + a + "," + b +
+                   " --out " + scratch.path() + "/" + folder,
+               true);
+  };
+  const std::vector<std::array<std::string, 3>> cases{
+      {"classify --data builtin:sentiment --width 6 --contextual", "a film not good", "vectors"},
+      {"classify --data builtin:sentiment --model transformer --heads 2 --width 6", "a film",
+       "vectors"},
+      {"classify --data builtin:sentiment --model hierarchical --width 6", "A film. Not good.",
+       "vectors 2"},
+      {"pair --data builtin:answers --width 6", "where is a\tfilm", "vectors 2"},
+      {"aspect --data builtin:aspects --width 6", "the food is good\tfood", "vectors"}};
+  for (const auto& [words, input, map] : cases) {
+    SCOPED_TRACE(words);
+    const std::string folder = std::to_string(std::hash<std::string>()(words));
+    const Ended trained = train(words, folder);
+    ASSERT_EQ(trained.exit, 0) << trained.out;
+    const std::string at = scratch.path() + "/" + folder;
+    const auto maps = nlohmann::json::parse(
+        run("printf '" + input + "' | xargs -0 " + program + " attend " + at + " --json")
+            .out)["maps"];
+    const auto found = std::ranges::find_if(maps, [&](const auto& m) { return m["name"] == map; });
+    ASSERT_NE(found, maps.end()) << maps.dump();
+    EXPECT_EQ((*found)["queries"], (nlohmann::json{"a", "b"})) << "a row for each set";
+  }
+  EXPECT_EQ(train("label --data builtin:tags --width 6", "label").exit, 0);
+  EXPECT_EQ(train("translate --data builtin:reverse --tokens words --width 6", "to").exit, 0);
+  const Ended idle = run(
+      program + " train classify --data builtin:sentiment --steps 1 --contextual --vectors " + a,
+      true);
+  EXPECT_EQ(idle.exit, 2) << "one set has nothing to weigh: " << idle.out;
+}
+
+TEST(Pairs, LettersThroughWords) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path() + "/run";
+  const std::string train = program + " train translate --data builtin:reverse --examples 120 " +
+                            "--model via --embed 8 --width 8 --letter-embed 4 --letter-width 4 " +
+                            "--score-width 8 --steps 6 ";
+  ASSERT_EQ(run(train + "--json --out " + folder).exit, 0);
+  const Ended answers = run("printf 'a neverseen b\n\na\n' | " + program + " predict " + folder);
+  EXPECT_EQ(answers.exit, 0);
+  EXPECT_EQ(answers.out.find("<unk>"), std::string::npos);
+  const auto maps =
+      nlohmann::json::parse(run(program + " attend " + folder + " 'ab cd' --json").out)["maps"];
+  ASSERT_EQ(maps.size(), 2u);
+  EXPECT_EQ(maps[0]["keys"], (nlohmann::json{"ab", "cd"}));
+  EXPECT_EQ(maps[1]["keys"], (nlohmann::json{"a", "b", "c", "d"}));
+  const Ended no_words = run(train + "--tokens chars", true);
+  EXPECT_NE(no_words.exit, 0);
+  EXPECT_NE(no_words.out.find("reads words and their letters"), std::string::npos) << no_words.out;
 }
 
 TEST(Pairs, QuestionsOutOfATable) {
@@ -78,6 +177,23 @@ TEST(Pairs, BadInputIsOneSentence) {
   EXPECT_NE(absent.out.find("aspects.tsv:3: the phrase 'beer' is not in its sentence"),
             std::string::npos)
       << absent.out;
+  const std::string twice = scratch.write("twice.txt", "good 1 2\nbad 1 2\ngood 3 4\n"),
+                    two_widths = scratch.write("widths.txt", "good 1 2\nbad 1 2 3\n");
+  const auto with_vectors = [&](const std::string& file) {
+    return run(program + " train classify --data builtin:sentiment --steps 1 --vectors " + file,
+               true)
+        .out;
+  };
+  EXPECT_NE(with_vectors(twice).find("twice.txt:3: the word 'good' has a vector already"),
+            std::string::npos)
+      << with_vectors(twice);
+  EXPECT_NE(with_vectors(two_widths).find("widths.txt:2: has 3 numbers"), std::string::npos)
+      << with_vectors(two_widths);
+  const std::string blank = scratch.write("blank.tsv", "label\ttext\nyes\tgood\nno\t \nno\tbad\n");
+  const Ended empty =
+      run(program + " train classify --model hierarchical --steps 1 --data " + blank, true);
+  EXPECT_EQ(empty.exit, 1);
+  EXPECT_NE(empty.out.find("blank.tsv:3"), std::string::npos) << empty.out;
   const std::string folder = scratch.path() + "/run";
   ASSERT_EQ(
       run(program + " train aspect --data builtin:aspects --examples 60 --embed 4 --width 4 " +

@@ -26,7 +26,8 @@ int64_t lines_in(const std::string& text) { return std::ranges::count(text, '\n'
 std::string small_of(const std::string& words) {
   const auto has = [&](const char* part) { return words.find(part) != std::string::npos; };
   if (has("regress")) return " ";
-  if (has("qa ") || has("algorithm ")) return " --width 12 ";
+  if (has("qa ") || has("algorithm ") || has("ask ") || has("links ") || has("image "))
+    return " --width 12 ";
   if (has("transformer") || has("lm ") || has("score scaled")) {
     return has("transformer") || has("lm ") ? " --width 12 " : " --embed 8 --width 12 ";
   }
@@ -62,13 +63,23 @@ TEST(Train, EveryTaskLearnsIsMeasuredAnswersAndShows) {
       {"qa --data builtin:stories --model memn2n", "Mary went home. Where is Mary?",
        "right_answers@2"},
       {"qa --data builtin:stories --model entnet --slots 3", "Where is Mary?", "right_answers"},
+      {"pair --data builtin:documents --letters-of-text 60 --model transformer --heads 2",
+       "the cat\tthe dog", "accuracy"},
+      {"links --data builtin:communities --model gat", "n1 n2", "auc"},
       {"algorithm --data builtin:copy --slots 6 --lengths 1-3 --test-lengths 2,4",
        "01010101 11110000", "wrong_bits@4"},
       {"algorithm --data builtin:anbn --model stack_rnn --lengths 1-3 --test-lengths 2,4", "aabb",
        "sequences@4"},
+      {"image --data builtin:digits --model patches --heads 2 --patch 14", "builtin:digits#1",
+       "accuracy"},
       {"algorithm --data builtin:ram-access --model nram --machine-steps 2 --lengths 5 "
        "--test-lengths 5,6",
-       "1 2 3 4 0", "sequences@6"}};
+       "1 2 3 4 0", "sequences@6"},
+      {"caption --data builtin:scenes --channels 4", "builtin:scenes#5", "pointing"},
+      {"caption --data builtin:scenes --channels 4 --model hard", "builtin:scenes#5", "cider_d"},
+      {"caption --data builtin:moving --channels 4", "builtin:moving#5", "pointing"},
+      {"ask --data builtin:scenes --channels 4 --model alternating",
+       "builtin:scenes#5\twhat is red ?", "accuracy"}};
   for (const auto& [words, input, metric] : tasks) {
     SCOPED_TRACE(words);
     const std::string folder = scratch.path() + "/" + std::to_string(hash_name(words));
@@ -132,7 +143,9 @@ TEST(Train, EveryTaskResumesToTheSameBits) {
         "algorithm --data builtin:copy --slots 6 --lengths 1-3 --test-lengths 2",
         "algorithm --data builtin:reverse --model deque --symbols 4 --lengths 1-3 --test-lengths 2",
         "algorithm --data builtin:ram-swap --model nram --machine-steps 2 --lengths 5 "
-        "--test-lengths 5"}) {
+        "--test-lengths 5",
+        "caption --data builtin:scenes --channels 4 --model hard --batch 8",
+        "ask --data builtin:scenes --channels 4 --batch 8"}) {
     SCOPED_TRACE(words);
     const std::string base = s.path() + "/" + std::to_string(++number),
                       rest = " --examples 100 --validate-examples 5" + small_of(words) +

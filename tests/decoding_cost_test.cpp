@@ -19,14 +19,16 @@ namespace {
 constexpr int64_t vocabulary = 13, layers = 2, heads = 2;
 
 TransformerOptions small(const std::string& position = "sinusoidal") {
-  return {.layers = layers,
-          .width = 8,
-          .heads = heads,
-          .hidden = 12,
-          .dropout = 0,
-          .attention_dropout = 0,
-          .position = position,
-          .longest = 64};
+  TransformerOptions o;
+  o.layers = layers;
+  o.width = 8;
+  o.heads = heads;
+  o.hidden = 12;
+  o.dropout = 0;
+  o.attention_dropout = 0;
+  o.position = position;
+  o.longest = 64;
+  return o;
 }
 
 struct Cost {

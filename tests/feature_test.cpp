@@ -8,8 +8,11 @@
 #include "fovea/attention/feature/alternating.h"
 #include "fovea/attention/feature/hierarchical.h"
 #include "fovea/attention/feature/interactive.h"
+#include "fovea/attention/feature/meta_embedding.h"
+#include "fovea/attention/feature/multi_grained.h"
 #include "fovea/attention/feature/parallel.h"
 #include "fovea/attention/feature/rotatory.h"
+#include "fovea/attention/feature/via.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/attention/score/general.h"
 #include "fovea/attention/score/trilinear.h"
@@ -42,15 +45,20 @@ AttentionOptions options_of(const std::string& score, const std::string& align) 
   return o;
 }
 
-// Inputs of different lengths; the second example's are shorter by one.
-std::vector<Features> some_inputs(int count, Dtype dtype = Dtype::f32) {
+// Inputs of different lengths, unless they are vectors of the same tokens; the second example's are
+// shorter by one.
+std::vector<Features> some_inputs(const Entry& entry, Dtype dtype = Dtype::f32) {
   std::vector<Features> in;
-  for (int i = 0; i < count; ++i) {
-    const int64_t T = 5 - i;
+  for (int i = 0; i < entry.inputs; ++i) {
+    const int64_t T = entry.name == "meta_embedding" ? 5 : 5 - i;
     const auto n = static_cast<int32_t>(T);
     in.push_back({random_tensor({B, T, D}, 10 + i, -1, 1, dtype), Tensor::ids({B}, {n, n - 1})});
   }
   return in;
+}
+
+bool keeps(const Entry& entry, Law law) {
+  return std::ranges::find(entry.laws, law) != entry.laws.end();
 }
 
 class EveryFeature : public testing::TestWithParam<const Entry*> {};
@@ -59,18 +67,22 @@ TEST_P(EveryFeature, WeightsOfEveryMapSumToOne) {
   Parameters table(3);
   const auto mechanism = GetParam()->features(table, options_of("scaled", "softmax"));
   Recorder recorder;
-  mechanism(some_inputs(GetParam()->inputs));
+  mechanism(some_inputs(*GetParam()));
   ASSERT_FALSE(recorder.maps().empty());
   for (const auto& map : recorder.maps()) {
-    const Tensor sums = sum(map.weights.rows, -1);
-    expect_close(sums, Tensor::full(sums.shape(), 1), 1e-5);
+    if (map.name.ends_with("/affinity")) continue;  // no weights, but what they are made of
+    Tensor sums = sum(map.weights.rows, -1), ones = Tensor::full(sums.shape(), 1);
+    // The last token of the second example is none.
+    if (GetParam()->name == "meta_embedding") ones.write().back() = 0;
+    expect_close(sums, ones, 1e-5);
   }
 }
 
 TEST_P(EveryFeature, RowsInAnotherOrderChangeNothing) {
+  if (!keeps(*GetParam(), Law::permutation)) GTEST_SKIP() << "a row for each token, in order";
   Parameters table(3);
   const auto mechanism = GetParam()->features(table, options_of("additive", "softmax"));
-  const auto in = some_inputs(GetParam()->inputs);
+  const auto in = some_inputs(*GetParam());
   std::vector<Features> turned = in;
   for (Features& f : turned) {  // the first two rows, which count in every example
     const int64_t T = f.rows.dim(1);
@@ -85,10 +97,13 @@ TEST_P(EveryFeature, RowsBeyondTheLengthsChangeNothing) {
     AttentionOptions o = options_of("activated_general", "softmax");
     o.pooled = pooled;
     const auto mechanism = GetParam()->features(table, o);
-    const auto in = some_inputs(GetParam()->inputs);
+    const auto in = some_inputs(*GetParam());
     std::vector<Features> padded = in;
     for (Features& f : padded) f.rows = concat({f.rows, Tensor::full({B, 2, D}, 7)}, 1);
-    expect_close(mechanism(padded).joined(), mechanism(in).joined());
+    Tensor with = mechanism(padded).joined();
+    const Tensor without = mechanism(in).joined();
+    if (with.rank() == 3) with = slice(with, 1, 0, without.dim(1));  // a row for each token
+    expect_close(with, without);
   }
 }
 
@@ -98,8 +113,10 @@ TEST_P(EveryFeature, AnEmptyInputGivesZeroAndFiniteGradients) {
     AttentionOptions o = options_of("activated_general", "softmax");
     o.pooled = pooled;
     const auto mechanism = GetParam()->features(table, o);
-    auto in = some_inputs(GetParam()->inputs);
+    auto in = some_inputs(*GetParam());
     in.back().lengths = Tensor::ids({B}, {0, 1});
+    // Several vectors of the same tokens are equally many.
+    if (GetParam()->name == "meta_embedding") in[0].lengths = in[1].lengths;
     in.back().rows = parameter(in.back().rows);
     Tape tape;
     const FeatureOutput out = mechanism(in);
@@ -116,7 +133,7 @@ TEST_P(EveryFeature, GradientsWithEveryScoreAndSmoothAlignment) {
   const auto error = [&](const AttentionOptions& o) {
     Parameters table(4, Dtype::f64);
     const auto mechanism = GetParam()->features(table, o);
-    const auto in = some_inputs(GetParam()->inputs, Dtype::f64);
+    const auto in = some_inputs(*GetParam(), Dtype::f64);
     std::vector<Tensor> rows;
     for (const Features& f : in) rows.push_back(f.rows);
     const Function f = [&](const std::vector<Tensor>& x) {
@@ -129,10 +146,12 @@ TEST_P(EveryFeature, GradientsWithEveryScoreAndSmoothAlignment) {
   for (const Entry& entry : catalog()) {
     if (entry.kind != Entry::Kind::score) continue;
     for (const bool pooled : {false, true}) {
-      if (pooled && GetParam()->name != "parallel") continue;
-      SCOPED_TRACE(entry.name + (pooled ? ", pooled" : ""));
+      // Of parallel attention the pooled form, of meta-embeddings the contextual one.
+      const bool other = GetParam()->name == "parallel" || GetParam()->name == "meta_embedding";
+      if (pooled && !other) continue;
+      SCOPED_TRACE(entry.name + (pooled ? ", the other form" : ""));
       AttentionOptions o = options_of(entry.name, "softmax");
-      o.pooled = pooled;
+      o.pooled = o.contextual = pooled;
       EXPECT_LT(error(o), 2e-5);
     }
   }
@@ -145,7 +164,7 @@ TEST_P(EveryFeature, GradientsWithEveryScoreAndSmoothAlignment) {
 }
 
 TEST_P(EveryFeature, FloatAgreesWithDouble) {
-  const auto in = some_inputs(GetParam()->inputs);
+  const auto in = some_inputs(*GetParam());
   std::vector<Tensor> values;
   for (const Features& f : in) values.push_back(f.rows);
   for (const char* score : {"general", "additive", "trilinear", "activated_general"}) {
@@ -172,7 +191,7 @@ TEST_P(EveryFeature, GivesWhatADrawingAlignmentDrew) {
   const auto mechanism = GetParam()->features(table, options_of("general", "hard_reinforce"));
   Random random(5);
   Tape tape(random);
-  const FeatureOutput out = mechanism(some_inputs(GetParam()->inputs));
+  const FeatureOutput out = mechanism(some_inputs(*GetParam()));
   ASSERT_EQ(out.log_probability.shape(), Shape({B}));
   EXPECT_LT(out.log_probability.read()[0], 0);
 }
@@ -268,6 +287,68 @@ TEST_F(Written, ParallelPooledAffinityOfConcatenatedRows) {
   expect_close(out.contexts[1], read(max(A, 0), F_2), 1e-12);
 }
 
+TEST_F(Written, MultiGrained) {
+  MultiGrainedOptions o;
+  static_cast<FeatureOptions&>(o) = general;
+  const MultiGrainedCoAttention layer(table, D, D, o);
+  const FeatureOutput out = layer(whole(F_1), whole(F_2));
+  ASSERT_EQ(out.contexts.size(), 4u);
+  expect_close(out.contexts[0], asked(mean(F_2, 0), F_1, "coarse/first"), 1e-12);
+  expect_close(out.contexts[1], asked(mean(F_1, 0), F_2, "coarse/second"), 1e-12);
+  const auto column = [&](const char* name) {
+    return reshape(value_of(table, std::string("fine/affinity/") + name), {-1, 1});
+  };
+  const Tensor A = matmul(F_1, column("query")) + reshape(matmul(F_2, column("key")), {1, -1}) +
+                   matmul(F_1 * reshape(column("product"), {1, -1}), F_2, Transpose::b);
+  expect_close(out.contexts[2], read(max(A, 1), F_1), 1e-12);
+  expect_close(out.contexts[3], read(max(A, 0), F_2), 1e-12);
+}
+
+TEST_F(Written, Via) {
+  const ViaAttention layer(table, D, D, D, general);
+  const Tensor q = random_tensor({2, D}, 4);
+  const auto out = layer(reshape(q, {1, 2, D}), whole(F_1), whole(F_3));
+  for (int64_t i = 0; i < 2; ++i) {
+    const Tensor one = slice(q, 0, i, i + 1), c_w = asked(one, F_1, "words");
+    expect_close(reshape(slice(out.words, 1, i, i + 1), {1, D}), c_w, 1e-12);
+    expect_close(reshape(slice(out.letters, 1, i, i + 1), {1, D}),
+                 asked(layer.query(concat({one, c_w}, -1)), F_3, "letters"), 1e-12);
+  }
+}
+
+TEST_F(Written, MetaEmbeddingsDynamicAndContextual) {
+  for (const bool contextual : {false, true}) {
+    Parameters own(6, Dtype::f64);
+    MetaEmbeddingOptions o;
+    o.contextual = contextual;
+    const std::vector<int64_t> widths{D, 3};
+    const MetaEmbedding layer(own, widths, 5, o);
+    // Two sentences of three words and one.
+    const Packing cut(Tensor::ids({3}, {0, 3, 4}));
+    const std::vector<Tensor> sets{F_1, random_tensor({4, 3}, 9)};
+    const auto at = [&](const char* name) { return value_of(own, std::string("score/") + name); };
+    std::vector<Tensor> values, scores;
+    for (size_t i = 0; i < 2; ++i) {
+      values.push_back(layer.project[i](sets[i]));
+      const Tensor keys =
+          contextual ? (*layer.reader)({.x = values[i], .offsets = cut.offsets}).y : values[i];
+      const Tensor h = tanh(matmul(keys, at("key/weight"), Transpose::b) + at("key/bias"));
+      scores.push_back(matmul(h, reshape(at("w"), {-1, 1})));
+    }
+    const Tensor a = softmax(concat({scores[0], scores[1]}, 1));
+    const Tensor expected = slice(a, 1, 0, 1) * values[0] + slice(a, 1, 1, 2) * values[1];
+    Recorder recorder;
+    expect_close(layer(sets, cut).rows, expected, 1e-12);
+    // The share of each set, sentence by sentence.
+    const Tensor& share = recorder.maps().at(0).weights.rows;
+    ASSERT_EQ(share.shape(), Shape({2, 1, 3, 2}));
+    EXPECT_NEAR(share.read<double>()[6], a.read<double>()[6], 1e-12);
+    EXPECT_EQ(share.read<double>()[8], 0) << "no word stands there";
+    const Function f = [&](const std::vector<Tensor>& x) { return layer(x, cut).rows; };
+    EXPECT_LT(layer_error(own, f, sets), 1e-5);
+  }
+}
+
 TEST(Parallel, MaximaOfALongAffinityAreThoseOfItsBlocks) {
   const int64_t T = 1500;  // more than one block, which is run again for the gradient
   Parameters table(3);
@@ -310,8 +391,9 @@ TEST(Features, WrongInputsAreOneSentence) {
   Parameters table(1);
   const auto two = find_entry(Entry::Kind::feature, "parallel")
                        .features(Scope(table) / "a", options_of("dot", "softmax"));
-  EXPECT_THROW(two(some_inputs(1)), Error);
+  EXPECT_THROW(two(some_inputs(find_entry(Entry::Kind::feature, "hierarchical"))), Error);
   EXPECT_THROW(find_entry(Entry::Kind::feature, "paralel"), Error);
+  EXPECT_THROW(MetaEmbedding(Scope(table) / "d", std::vector<int64_t>{}, D), Error);
   EXPECT_THROW(RotatoryAttention(Scope(table) / "b", D, D, {{}, 0}), Error);
   EXPECT_THROW(score_factory(options_of("trilinear", "softmax"))(Scope(table) / "c", 3, 4), Error);
 }

@@ -6,6 +6,7 @@
 
 #include "fovea/base/random.h"
 #include "fovea/task/fit/audit.h"
+#include "fovea/task/fit/candidates.h"
 #include "fovea/task/fit/inference.h"
 #include "fovea/task/solver.h"
 #include "support/scratch.h"
@@ -168,6 +169,68 @@ std::vector<FileShape> shapes() {
          return (i % 2 ? "HAMLET: " : "KING: ") + sentence(r, 9) + ".";
        }),
        "*", "*"},
+      // Tasks with more than a text and an answer.
+      {"pair_names",
+       rows([=](Random& r, int i) { return s(r) + "\t" + s(r) + "\t" + label(i); }, 60,
+            "premise\thypothesis\tgold_label"),
+       "pair", ""},
+      {"pair_jsonl", rows([=](Random& r, int i) {
+         return R"({"id": )" + std::to_string(i) + R"(, "question1": ")" + s(r) +
+                R"(", "question2": ")" + s(r) + R"(", "label": )" + digit(i) + "}";
+       }),
+       "pair", ""},
+      {"pair_no_header",
+       rows([=](Random& r, int i) { return label(i) + "\t" + s(r) + "\t" + s(r); }), "pair", ""},
+      {"similarity",
+       rows([=](Random& r, int) { return s(r) + "\t" + s(r) + "\t" + number(r); }, 60,
+            "sentence1\tsentence2\tscore"),
+       "regress", "target=score,text=sentence1+sentence2"},
+      {"word_similarity", rows([](Random& r, int) {
+         return sentence(r, 1) + "\t" + sentence(r, 1) + "\t" + number(r);
+       }),
+       "regress", "target=3,text=1+2"},
+      {"aspect_names",
+       rows([=](Random& r, int i) { return s(r) + " food\tfood\t" + label(i); }, 60,
+            "text\taspect\tsentiment"),
+       "aspect", ""},
+      {"aspect_three_lines",
+       rows([=](Random& r, int i) { return s(r) + " $T$ was seen\nthe food\n" + digit(i); }),
+       "aspect", ""},
+      {"aspect_xml",
+       "<?xml version=\"1.0\"?>\n<sentences>\n<sentence id=\"1\"><text>good food</text>"
+       "<aspectTerms><aspectTerm term=\"food\" polarity=\"positive\" from=\"5\" to=\"9\"/>"
+       "</aspectTerms></sentence>\n</sentences>\n",
+       "aspect", ""},
+      {"babi", rows([=](Random& r, int) {
+         return "1 " + s(r) + ".\n2 " + s(r) + ".\n3 Where is Mary? \tgarden\t1";
+       }),
+       "qa", ""},
+      {"stories",
+       rows([=](Random& r, int) { return s(r) + ".\n" + s(r) + ".\nWhere is Mary?\tgarden\n"; }),
+       "qa", ""},
+      {"memories", rows([](Random&, int) {
+         return R"({"id": 1, "split": "train", "question": "who is it ?", "answers": ["x"], )"
+                R"("memory": [["a", "b", "x"]]})";
+       }),
+       "qa", ""},
+      {"graphs", rows([](Random&, int) {
+         return R"({"nodes": [{"id": "a"}, {"id": "b"}], "edges": [["a", "b"]], "label": "x"})";
+       }),
+       "graph", ""},
+      {"jsonl_tags",
+       rows([](Random&, int) { return R"({"tokens": ["the", "man"], "tags": ["D", "N"]})"; }),
+       "label", ""},
+      {"split_is_no_label",
+       rows([=](Random& r, int i) { return (i % 5 ? "train" : "test") + ("\t" + s(r)); }, 60,
+            "split\tquestion"),
+       "?", ""},
+      {"word_vectors", rows([](Random& r, int) {
+         std::string line = sentence(r, 1);
+         for (int i = 0; i < 20; ++i) line += " " + number(r);
+         return line;
+       }),
+       "?", ""},
+      {"html", "<!DOCTYPE html>\n<html><body>hello there</body></html>\n", "?", ""},
       {"empty", "", "?", ""},
       {"blank", "\n\n  \n", "?", ""},
       {"only_numbers", rows([](Random& r, int) { return number(r); }), "*", "*"},
@@ -215,6 +278,50 @@ TEST(FitInference, PartsAreToldByNames) {
   EXPECT_EQ(infer_data({.files = {de, en}}).task, "translate");
   EXPECT_NE(error_of([&] { infer_data({.files = {train, de, en}}); }), "");
   EXPECT_NE(error_of([&] { infer_data({.files = {}}); }), "");
+}
+
+TEST(FitInference, FoldersAndTwoFilesAreToldByTheirForm) {
+  const ScratchFolder scratch;
+  const auto folder = [&](const std::string& name) {
+    std::filesystem::create_directories(scratch.path() + "/" + name);
+    return scratch.path() + "/" + name;
+  };
+  const std::string graph = folder("graph"), stories = folder("stories"), other = folder("other");
+  for (const char* name : {"features", "labels", "edges"}) {
+    scratch.write(std::string("graph/") + name + ".txt", "0\n1\n");
+  }
+  scratch.write("stories/qa1_a_train.txt", "1 a b.\n2 c?\td\t1\n");
+  scratch.write("stories/qa1_a_test.txt", "1 a b.\n2 c?\td\t1\n");
+  scratch.write("other/x.txt", "y\n");
+  EXPECT_EQ(infer_data({.files = {graph}}).task, "graph");
+  const auto says_a_tenth = [](const FitData& data) {
+    return std::ranges::any_of(data.because,
+                               [](const auto& b) { return b.starts_with("split: a tenth"); });
+  };
+  EXPECT_TRUE(says_a_tenth(infer_data({.files = {graph}})));
+  scratch.write("graph/split.txt", "train 0\ntest 1\n");
+  EXPECT_FALSE(says_a_tenth(infer_data({.files = {graph}}))) << "it is divided already";
+  EXPECT_EQ(infer_data({.files = {stories}}).task, "qa");
+  EXPECT_NE(error_of([&] { infer_data({.files = {other}}); }).find("--task"), std::string::npos);
+  const std::string nodes = scratch.write("n.csv", "id,label,x\na,p,1\nb,q,2\n"),
+                    edges = scratch.write("e.csv", "source,target\na,b\n");
+  const FitData found = infer_data({.files = {edges, nodes}});
+  EXPECT_EQ(found.task, "graph");
+  EXPECT_EQ(found.settings.get("data"), nodes + "," + edges);
+  EXPECT_FALSE(found.settings.has("skip_bad")) << "graph does not read it";
+}
+
+// Whatever the task, there is something to try.
+TEST(FitInference, EveryTaskHasCandidates) {
+  Audit audit;
+  audit.examples = 1000;
+  for (const Task& task : tasks()) {
+    const auto found = candidates(audit, {.task = task.name, .vectors = ""});
+    EXPECT_FALSE(found.empty()) << task.name;
+    for (const Candidate& one : found) {  // all that they say is checked
+      EXPECT_EQ(error_of([&] { make_config(task, one.settings); }), "") << task.name << one.name;
+    }
+  }
 }
 
 Audit audit_of(const ScratchFolder& scratch, const std::string& text,

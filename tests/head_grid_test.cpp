@@ -152,13 +152,16 @@ class Measure : public Canvas {
     return static_cast<double>(text.size()) * size * 0.6;
   }
   void rectangle(double, double, double, double, Colour) override {}
+  void line(double, double, double, double, double, Colour) override {}
+  void disc(double, double, double, Colour) override {}
   void write(const Label&) override {}
+  void image(double, double, double, double, const Picture&) override {}
 };
 
 TEST(HeadGrid, OfAFileHasARowForEveryLayer) {
   for (const int heads : {2, 8, 16}) {
     const Drawing drawing = heads_of(3, heads, {"encoder/*/self"});
-    const Picture picture = heat_layout(drawing, Measure());
+    const HeatPicture picture = heat_layout(drawing, Measure());
     for (int i = 0; i < 3 * heads; ++i) {
       const Panel& panel = picture.panels[i];
       EXPECT_EQ(panel.y, picture.panels[i / heads * heads].y) << drawing.maps[i].name;

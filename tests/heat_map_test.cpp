@@ -112,6 +112,20 @@ TEST(TerminalMap, WritesOneRowAsItsWords) {
   EXPECT_EQ(draw_terminal(map, {18, false, false}), "a:. wonderful:9\nfilm:2\n. to 9: 0-0.50\n");
 }
 
+TEST(HeatMap, GroupsOfKeysBeginALineBehindTheirWeight) {
+  AttentionMap map{
+      "", {"pool"}, {"a", "fine", "film", "it", "rained"}, {.1f, .5f, .1f, .02f, .05f}};
+  map.groups = {{0, 0.8f}, {3, 0.2f}};
+  EXPECT_EQ(draw_terminal(map, {40, false, true}),
+            "██ a░ fine█ film░\n▒▒ it  rained░\n0 ░▒▓█ 0.50\n");
+  constexpr size_t background = 1, scale = 24, words = 5, groups = 2;
+  EXPECT_EQ(count(draw_svg({"", {map}}), "<rect "), background + scale + words + groups);
+  const Drawing back = drawing_from_json(to_json({"", {map}}));
+  ASSERT_EQ(back.maps[0].groups.size(), 2u);
+  EXPECT_EQ(back.maps[0].groups[1].first, 3u);
+  EXPECT_FLOAT_EQ(back.maps[0].groups[1].weight, 0.2f);
+}
+
 TEST(TerminalMap, SaysWhatItPooledOrPutInPanels) {
   const std::string panels =
       draw_terminal(map_of({"a", "b"}, numbered("key", 50)), {80, false, true});

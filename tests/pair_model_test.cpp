@@ -36,8 +36,12 @@ std::vector<const ModelEntry*> rows() {
 
 Settings small() {
   Settings s;
-  for (const auto& [name, value] :
-       {std::pair{"embed", "3"}, {"width", "3"}, {"score_width", "3"}, {"hops", "2"}}) {
+  for (const auto& [name, value] : {std::pair{"embed", "3"},
+                                    {"width", "4"},
+                                    {"score_width", "3"},
+                                    {"hops", "2"},
+                                    {"heads", "2"},
+                                    {"hidden", "5"}}) {
     s.set(name, value);
   }
   return s;
@@ -71,6 +75,42 @@ TEST_P(EveryPairModel, NeighboursInABatchChangeNothing) {
     for (int64_t c = 0; c < 3; ++c) {
       EXPECT_NEAR(alone.read()[c], together.read()[b * 3 + c], 1e-5);
     }
+  }
+}
+
+TEST_P(EveryPairModel, OverATransformer) {
+  if (GetParam()->name == "rnn") GTEST_SKIP() << "recurrent states by definition";
+  Settings settings = small();
+  settings.set("encoder", "transformer");
+  Parameters table(3, Dtype::f64);
+  const auto model = make_model<Scorer>(*GetParam(), table, sizes, settings);
+  EXPECT_TRUE(table.has("encoder/0/self/query/weight")) << "blocks in the place of layers";
+  const ModelInputs in = inputs_of(GetParam()->takes, texts, others, phrases);
+  const Function f = [&](const std::vector<Tensor>&) { return (*model)(in).scores; };
+  EXPECT_LT(layer_error(table, f, std::vector<Tensor>()), 2e-5);
+  const Tensor alone =
+      (*model)(inputs_of(GetParam()->takes, {&texts[0], 1}, {&others[0], 1}, {1, 3})).scores;
+  const Tensor together = (*model)(in).scores;
+  for (int64_t c = 0; c < 3; ++c) {
+    EXPECT_NEAR(alone.read<double>()[c], together.read<double>()[c], 1e-9);
+  }
+}
+
+TEST(RecordModels, GradientsWithARecordInThePlaceOfTheSecondText) {
+  for (const ModelEntry* row : models_for(Takes::pair, Gives::label)) {
+    SCOPED_TRACE(row->name);
+    if (row->name == "transformer") continue;  // it compares two texts
+    Parameters table(3, Dtype::f64);
+    ModelSizes with_numbers = sizes;
+    with_numbers.features = 2;
+    const auto model = make_model<Scorer>(*row, table, with_numbers, small());
+    ModelInputs in;
+    in.text = sequences_of(texts);
+    in.numbers = random_tensor({3, 2}, 4);
+    const Function f = [&](const std::vector<Tensor>&) { return (*model)(in).scores; };
+    EXPECT_LT(layer_error(table, f, std::vector<Tensor>()), 1e-5);
+    in.numbers = random_tensor({3, 5}, 4);
+    EXPECT_THROW((*model)(in), Error);
   }
 }
 
@@ -141,7 +181,8 @@ Planted two_opinions(int64_t n, Random random) {
 }
 
 TEST(Planted, OnlyThePhraseTells) {
-  for (const char* model : {"rotatory", "interactive", "alternating", "parallel"}) {
+  for (const char* model :
+       {"rotatory", "interactive", "alternating", "parallel", "multi_grained"}) {
     SCOPED_TRACE(model);
     EXPECT_GE(learned(model, Takes::phrase, two_opinions, {}, 18, 150), 0.97);
   }
@@ -149,19 +190,21 @@ TEST(Planted, OnlyThePhraseTells) {
       << "the sentence alone cannot tell";
 }
 
-// A key that is asked for, and a list of keys with values: is the asked key's value high?
+// A key that is asked for, and a list of keys with values: is the asked key's value high? With so
+// many keys a vector of the list alone, made without knowing the key, does not hold all values.
+constexpr int32_t keys = 12;
 Planted look_up(int64_t n, Random random) {
   Planted p;
   for (int64_t i = 0; i < n; ++i) {
-    const auto asked = static_cast<int32_t>(random.below(4));
-    const auto at = static_cast<int32_t>(random.below(4));
+    const auto asked = static_cast<int32_t>(random.below(keys));
+    const auto at = static_cast<int32_t>(random.below(keys));
     const auto high = static_cast<int32_t>(random.below(2));
     std::vector<int32_t> list;
-    for (int32_t j = 0; j < 4; ++j) {
+    for (int32_t j = 0; j < keys; ++j) {
       // Every key once, in any order that starts anywhere; the value is part of the token.
-      const int32_t key = (asked + j + 4 - at) % 4;
+      const int32_t key = (asked + j + keys - at) % keys;
       const auto value = key == asked ? high : static_cast<int32_t>(random.below(2));
-      list.push_back(8 + 2 * key + value);
+      list.push_back(4 + keys + 2 * key + value);
     }
     p.first.push_back({4 + asked});
     p.second.push_back(list);
@@ -172,11 +215,40 @@ Planted look_up(int64_t n, Random random) {
 
 TEST(Planted, OnlyTheOtherTextTellsWhereToLook) {
   Settings narrow;
-  narrow.set("width", "6");
-  for (const char* model : {"interactive", "alternating", "parallel"}) {
+  narrow.set("width", "3");
+  for (const char* model : {"interactive", "alternating", "parallel", "multi_grained"}) {
     SCOPED_TRACE(model);
-    EXPECT_GE(learned(model, Takes::pair, look_up, {}, 16, 250), 0.97);
+    EXPECT_GE(learned(model, Takes::pair, look_up, narrow, 4 + 3 * keys, 450), 0.97);
   }
+  EXPECT_LT(learned("siamese", Takes::pair, look_up, narrow, 4 + 3 * keys, 450), 0.9);
+}
+
+// Two lists of tokens out of many: is any in both? Which ones they are does not tell, only the
+// affinity of a pair does.
+Planted in_common(int64_t n, Random random) {
+  constexpr int32_t things = 40, length = 4;
+  Planted p;
+  for (int64_t i = 0; i < n; ++i) {
+    std::vector<int32_t> order(things);
+    for (int32_t j = 0; j < things; ++j) order[static_cast<size_t>(j)] = 4 + j;
+    for (size_t j = 0; j < 2 * length; ++j) {
+      std::swap(order[j], order[j + random.below(things - j)]);
+    }
+    p.first.emplace_back(order.begin(), order.begin() + length);
+    p.second.emplace_back(order.begin() + length, order.begin() + 2 * length);
+    const auto same = static_cast<int32_t>(random.below(2));
+    if (same == 1) p.second.back()[random.below(length)] = p.first.back()[random.below(length)];
+    p.labels.push_back(same);
+  }
+  return p;
+}
+
+TEST(Planted, OnlyTheAffinityTells) {
+  Settings pooled;
+  pooled.set("pooled", "true");
+  pooled.set("score", "general");
+  EXPECT_GE(learned("parallel", Takes::pair, in_common, pooled, 44, 400), 0.97);
+  EXPECT_LT(learned("siamese", Takes::pair, in_common, {}, 44, 400), 0.8);
 }
 
 }  // namespace

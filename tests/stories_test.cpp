@@ -196,8 +196,11 @@ std::vector<std::pair<std::string, Maker>> answerers() {
     return std::make_unique<EntityNetwork>(s, sizes, o, softly());
   });
   all.emplace_back("rnn", [](Scope s) {
-    return std::make_unique<StoryReader>(
-        s, sizes, RecurrentModelOptions{.cell = "lstm", .embed = 3, .width = 3});
+    return std::make_unique<StoryReader>(s, sizes, [] {
+      RecurrentModelOptions o;
+      o.cell = "lstm", o.embed = 3, o.width = 3;
+      return o;
+    }());
   });
   for (const char* response : {"words", "lstm"}) {
     all.emplace_back("memnn", [=](Scope s) {

@@ -315,6 +315,16 @@ TEST(Transformer, BeamSearchFindsWhatStepsSay) {
   }
 }
 
+TEST(Transformer, ABeamStaysWithinThePlacesThatWereLearned) {
+  Parameters table(3);
+  const TransformerTranslator model(table, {.vocabulary = 11, .target_vocabulary = 11},
+                                    tiny("learned"));
+  // Nothing ends, and twice the source and ten tokens would be more than the 16 places there are.
+  const auto answers = beam_search(model.decoder(), model.encode({.text = some({12, 3}, 1)}),
+                                   {.beam = 3, .end = -1});
+  for (const auto& one : answers) EXPECT_LE(one[0].ids.size(), 16u);
+}
+
 TEST(Transformer, EveryHeadOfEveryLayerIsRecordedByName) {
   Parameters table(3);
   const TransformerTranslator model(table, {.vocabulary = 11, .target_vocabulary = 11}, tiny());

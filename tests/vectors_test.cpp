@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "fovea/base/error.h"
@@ -45,6 +46,51 @@ TEST(Vectors, AreReadWithAndWithoutAFirstLine) {
     EXPECT_EQ(words, (std::vector<std::string>{"the", "New York"}));
     EXPECT_EQ(numbers, (std::vector<float>{0.5F, -1, 2, 0.3F}));
   }
+}
+
+std::string binary_of(const std::vector<std::pair<std::string, std::vector<float>>>& rows,
+                      const std::string& between) {
+  std::string bytes = say(rows.size(), " ", rows[0].second.size(), "\n");
+  for (const auto& [word, numbers] : rows) {
+    bytes += word + " ";
+    bytes.append(reinterpret_cast<const char*>(numbers.data()), 4 * numbers.size());
+    bytes += between;
+  }
+  return bytes;
+}
+
+TEST(Vectors, OfWord2vecsBinaryForm) {
+  const ScratchFolder scratch;
+  // As word2vec writes them, with a line break behind each, and as others do, without.
+  for (const std::string between : {"\n", ""}) {
+    const std::string path = scratch.write(
+        "v.bin", binary_of({{"the", {0.5F, -1, 3e-8F}}, {"New_York", {2, 0.3F, 0}}}, between));
+    EXPECT_EQ(vectors_width(path), 3);
+    std::vector<float> numbers;
+    read_vectors(
+        path, [](std::string_view word) { return word == "New_York"; },
+        [&](std::string_view, std::span<const float> of) {
+          numbers.assign(of.begin(), of.end());
+          return true;
+        });
+    EXPECT_EQ(numbers, (std::vector<float>{2, 0.3F, 0}));
+  }
+  const std::string whole = binary_of({{"a", {1, 2}}, {"b", {3, 4}}}, "\n");
+  EXPECT_NE(wrong(scratch.write("v.bin", whole.substr(0, whole.size() - 4)))
+                .find("ends in its 2. vector"),
+            std::string::npos);
+  EXPECT_NE(wrong(scratch.write("v.bin", binary_of({{"a", {1, NAN}}}, ""))).find("word 1 'a'"),
+            std::string::npos);
+}
+
+TEST(Vectors, AWordTwiceAndTwoWidthsAreNamed) {
+  const ScratchFolder scratch;
+  EXPECT_NE(wrong(file_of(scratch, "a 1 2\nb 1 2\na 3 4\n")).find("v.txt:3: the word 'a' has a"),
+            std::string::npos);
+  EXPECT_NE(wrong(file_of(scratch, "a 1 2\nb 1 2 3\n")).find("v.txt:2: has 3 numbers"),
+            std::string::npos);
+  EXPECT_NE(wrong(file_of(scratch, "a 1 2 3\nb 1 2\n")).find("v.txt:2: has 2 numbers"),
+            std::string::npos);
 }
 
 TEST(Vectors, AWrongLineIsNamed) {

@@ -81,6 +81,8 @@ void KeyValueCache::append(const Tensor& k, const Tensor& v) {
 }
 
 void KeyValueCache::select(const Tensor& rows) {
+  for (Tensor& sum : sums_) sum = embedding(sum, rows);
+  if (!sums_.empty()) return;
   check(!keys_.empty(), "cache: nothing to select from");
   if (Tape::current() || rows.elements() != keys_.dim(0)) {
     keys_ = embedding(keys_, rows);

@@ -18,6 +18,15 @@ class KeyValueCache {
   // most of their past in common.
   void select(const Tensor& rows);
 
+  // Attention that needs no keys to look back keeps sums over all steps instead, arrays of any
+  // shape [B, ...], which are as large after a thousand steps as after one.
+  const std::vector<Tensor>& sums() const { return sums_; }
+  // The sums once `more` steps have joined them.
+  void keep_sums(std::vector<Tensor> sums, int64_t more) {
+    sums_ = std::move(sums);
+    length_ += more;
+  }
+
   // Exactly what was appended, [B, length, Hk, D]; copied when there is room behind it.
   Tensor keys() const;
   Tensor values() const;
@@ -33,6 +42,7 @@ class KeyValueCache {
   void fill_owners(int64_t length);
 
   Tensor keys_, values_;
+  std::vector<Tensor> sums_;
   int64_t length_ = 0;
   // [length, B]: which entry a row was appended to before selections moved it; those that have the
   // same are equal. Shorter, or empty: the rest is where it was appended.

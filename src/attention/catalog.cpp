@@ -38,6 +38,8 @@ std::string name_of(Entry::Kind kind) {
       return "query";
     case Entry::Kind::feature:
       return "feature";
+    case Entry::Kind::efficient:
+      return "attention";
   }
   return "";
 }
@@ -56,6 +58,7 @@ Mechanism make_mechanism(const Entry& entry, Scope s, AttentionOptions o) {
   o.score = entry.kind == Entry::Kind::score ? entry.name : "scaled";
   o.align = entry.kind == Entry::Kind::alignment ? entry.name : "softmax";
   if (entry.whole) return entry.whole(s, o);
+  if (entry.self) return entry.self(s, o).attend;
   check(entry.score || entry.alignment || entry.positions || entry.name == "single", "catalogue: '",
         entry.name, "' is not a mechanism of queries, keys and values");
   const Mechanism attention = make_attention(s, o);
@@ -121,6 +124,29 @@ std::vector<std::string> options_read_by(std::string_view feature, const Attenti
   return names;
 }
 
+std::vector<std::string> self_attention_names(bool causal_only) {
+  std::vector<std::string> names;
+  for (const Entry& entry : catalog()) {
+    const bool fits = entry.kind == Entry::Kind::efficient && (entry.causal || !causal_only);
+    if (fits) names.push_back(entry.name);
+  }
+  return names;
+}
+
+SelfAttentionFactory self_attention_factory(const std::string& name, const AttentionOptions& o) {
+  const Entry& entry = find_entry(Entry::Kind::efficient, name);
+  if (entry.name == "full") return {};
+  const auto make = [make = entry.self, o](Scope s, int64_t d_model, int64_t heads,
+                                           int64_t d_head) {
+    AttentionOptions at = o;
+    at.d_model = d_model;
+    at.heads = at.input_heads = heads;
+    at.d_q = at.d_k = at.d_v = d_head;
+    return make(s, at);
+  };
+  return {make, entry.reads_keys};
+}
+
 const Fields<AttentionOptions>& attention_fields() {
   using O = AttentionOptions;
   static const Fields<O> fields{
@@ -139,7 +165,32 @@ const Fields<AttentionOptions>& attention_fields() {
        whole_from(1, 1 << 24)},
       {"alpha", &O::alpha, "of entmax: 1 is softmax, 2 sparsemax", above(1, 2)},
       {"pooled", &O::pooled, "weigh by the largest affinities of rows and columns"},
+      {"contextual", &O::contextual, "a word's sentence weighs its vectors too"},
       {"reach", &O::reach, "keys that a local window reaches to each side", whole_from(1, 1 << 24)},
+      {"window", &O::window, "tokens of the sliding window", whole_from(0, 1 << 24)},
+      {"global_tokens", &O::global_tokens, "first tokens that see all and are seen by all",
+       whole_from(0, 1 << 20)},
+      {"block", &O::block, "tokens of a block, or the stride", whole_from(1, 1 << 20)},
+      {"summary_tokens", &O::summary_tokens, "of each block, seen by all", whole_from(0, 1 << 20)},
+      {"random_blocks", &O::random_blocks, "that a block sees beside its neighbours",
+       whole_from(0, 1 << 20)},
+      {"buckets", &O::buckets, "of the hash, an even number or 1; 0: by the length",
+       whole_from(0, 1 << 20)},
+      {"chunk", &O::chunk, "tokens of a bucket that look at each other", whole_from(1, 1 << 20)},
+      {"hash_rounds", &O::hash_rounds, "hashes", whole_from(1, 64)},
+      {"rank", &O::rank, "of what stands for all pairs", whole_from(1, 1 << 20)},
+      {"kernel_features", &O::kernel_features, "random features of a token",
+       whole_from(1, 1 << 16)},
+      {"redraw", &O::redraw, "random features anew at every step of training"},
+      {"synthesizer", &O::synthesizer, "what its weights are made of",
+       one_of({"dense", "random", "factorized"})},
+      {"sort_steps", &O::sort_steps, "turns of rows and columns", whole_from(1, 1000)},
+      {"sort_temperature", &O::sort_temperature, "below 1 is nearer to a permutation",
+       above(0, 1000)},
+      {"landmarks", &O::landmarks, "means that stand for the text", whole_from(1, 1 << 16)},
+      {"pinv_steps", &O::pinv_steps, "of the iterative inverse", whole_from(1, 1000)},
+      {"conv_width", &O::conv_width, "of the convolution beside it, odd; 0: none",
+       whole_from(0, 4095)},
   };
   return fields;
 }
@@ -149,8 +200,8 @@ namespace {
 std::vector<Entry>& entries() {
   static std::vector<Entry> all = [] {
     std::vector<Entry> list;
-    for (auto part :
-         {score_entries, alignment_entries, position_entries, query_entries, feature_entries}) {
+    for (auto part : {score_entries, alignment_entries, position_entries, query_entries,
+                      feature_entries, efficient_entries}) {
       for (Entry& entry : part()) list.push_back(std::move(entry));
     }
     return list;

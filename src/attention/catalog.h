@@ -8,6 +8,7 @@
 
 #include "fovea/attention/alignment.h"
 #include "fovea/attention/contract.h"
+#include "fovea/attention/efficient/self_attention.h"
 #include "fovea/attention/factory.h"
 #include "fovea/attention/feature/features.h"
 #include "fovea/attention/position/positions.h"
@@ -46,6 +47,26 @@ struct AttentionOptions {
   double alpha = 1.5;          // of entmax
   int64_t reach = 10;          // D of local alignments
   bool pooled = false;         // parallel co-attention: maxima of the affinity
+  bool contextual = false;     // meta-embeddings: a token's sentence weighs its vectors too
+  // Of a sequence's attention to itself by another way than all pairs (efficient/).
+  int64_t d_model = 0;                // of the layer, for projections of its own; 0: it has none
+  int64_t window = 256;               // tokens of a sliding window
+  int64_t global_tokens = 1;          // the first of a sequence: they see all and are seen by all
+  int64_t block = 64;                 // tokens of a block, or a stride
+  int64_t summary_tokens = 10;        // of each block, seen by all
+  int64_t random_blocks = 3;          // that each block sees beside its neighbours
+  int64_t buckets = 0;                // of a hash; 0: by the length
+  int64_t chunk = 64;                 // tokens of a sorted sequence that look at each other
+  int64_t hash_rounds = 2;            // hashes
+  int64_t rank = 64;                  // of a matrix that stands for n x n
+  int64_t kernel_features = 256;      // random features of queries and keys
+  bool redraw = false;                // random features anew at every step of training
+  std::string synthesizer = "dense";  // dense, random, factorized
+  int64_t sort_steps = 7;             // of Sinkhorn's normalisation
+  double sort_temperature = 0.7;      // below 1 comes nearer to a permutation
+  int64_t landmarks = 64;             // means that stand for the sequence
+  int64_t pinv_steps = 6;             // of the iterative inverse
+  int64_t conv_width = 35;            // of the convolution beside it; 0: none
 };
 // The options above that are no sizes, with their ranges.
 const Fields<AttentionOptions>& attention_fields();
@@ -57,7 +78,7 @@ using FeatureMechanism = std::function<FeatureOutput(std::span<const Features>)>
 
 // A row of the table: one mechanism of the literature.
 struct Entry {
-  enum class Kind { score, alignment, position, query, feature };
+  enum class Kind { score, alignment, position, query, feature, efficient };
   std::string id;  // as in the literature's tables: "G6", "A5"
   std::string name;
   Kind kind;
@@ -75,6 +96,12 @@ struct Entry {
   // in which a score can be chosen, or which has one of its own.
   bool reads_score = true;
   int inputs = 1;  // of a mechanism over several
+  // A sequence's attention to itself, by another way than all pairs: the survey's class, what it
+  // costs for n tokens, how it is made, whether it has a causal form, whether it has weights that
+  // can be dropped, and whether it makes anything of keys.
+  std::string family{}, cost{};
+  std::function<SelfAttention(Scope, const AttentionOptions&)> self{};
+  bool causal = true, drops_weights = true, reads_keys = true;
 };
 // In lower case, as lists have it.
 std::string name_of(Entry::Kind kind);
@@ -89,6 +116,11 @@ AlignmentFactory alignment_factory(const AttentionOptions& options);
 FeatureOptions feature_options(const AttentionOptions& options);
 // Which of attention_fields() count for these: score, align, query, and what the chosen ones read.
 std::vector<std::string> options_read(const AttentionOptions& options);
+// The ways a sequence can look at itself, by name; those that decoders can take alone.
+std::vector<std::string> self_attention_names(bool causal_only = false);
+// The one of that name for the heads of a layer; null for full, which is the engine's.
+SelfAttentionFactory self_attention_factory(const std::string& name,
+                                            const AttentionOptions& options);
 // The same inside of a mechanism over several inputs, by its name.
 std::vector<std::string> options_read_by(std::string_view feature, const AttentionOptions& options);
 

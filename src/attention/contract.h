@@ -69,6 +69,9 @@ struct AttentionInputs {
   Tensor lengths{};
   // Where each query stands among the keys, [B, Tq]; empty: query i stands at i + offset.
   Tensor places{};
+  // What queries, keys and values were made of, [B, T, features], for mechanisms that make more of
+  // it; or empty.
+  Tensor x{};
   double dropout = 0;    // of weights, while this thread trains (op/tape.h)
   std::string name{};    // what a Recorder calls the map
   Capture capture{};     // what to keep of the weights

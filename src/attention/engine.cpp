@@ -8,6 +8,7 @@
 #include "fovea/attention/position/distance.h"
 #include "fovea/attention/prepared.h"
 #include "fovea/attention/recorder.h"
+#include "fovea/attention/ring.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/shape.h"
 #include "fovea/op/tape.h"
@@ -209,7 +210,16 @@ AttentionOutput attend_unrecorded(const AttentionInputs& in, const Score& score,
 }
 
 AttentionOutput attend(const AttentionInputs& in, const Score& score, const Alignment& align) {
+  if (SequenceRing* ring = SequenceRing::current()) return attend_on_ring(*ring, in, score, align);
   Recorder* recorder = Recorder::current();
+  // What asks for weights with a gradient has them all.
+  if (recorder && in.capture.what == Capture::What::with_gradient) {
+    AttentionOutput out = attend_unrecorded(in, score, align);
+    Weights kept;
+    kept.rows = out.weights.rows;
+    recorder->keep(in.name, std::move(kept));
+    return out;
+  }
   if (!recorder || in.capture.what != Capture::What::nothing) {
     return attend_unrecorded(in, score, align);
   }

@@ -5,6 +5,7 @@
 
 #include "fovea/attention/engine.h"
 #include "fovea/attention/recorder.h"
+#include "fovea/attention/ring.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/shape.h"
 
@@ -40,15 +41,33 @@ MultiHead::MultiHead(Scope s, int64_t d_model, const MultiHeadOptions& given)
     : options(filled_in(given, d_model)),
       name(s.path()),
       query(projection(s / "query", d_model, options.heads * options.d_head, options.bias)),
-      key(projection(s / "key", options.d_memory, options.key_heads * options.d_head,
-                     options.bias)),
+      key(options.self && !options.self.reads_keys
+              ? Linear()
+              : projection(s / "key", options.d_memory, options.key_heads * options.d_head,
+                           options.bias)),
       value(projection(s / "value", options.d_memory, options.key_heads * options.d_head,
                        options.bias)),
       out(projection(s / "out", options.heads * options.d_head, d_model, options.bias)) {
   const int64_t d = options.d_head;
+  if (options.self) {
+    check(!options.score && !options.align && options.key_heads == options.heads &&
+              options.d_memory == d_model,
+          "multi-head: another way than all pairs has no score, alignment, shared key heads or "
+          "memory of its own");
+    self_ = options.self.make(s / "attention", d_model, options.heads, d);
+  }
   score_ = options.score ? options.score(s / "score", d, d) : scaled_score();
   if (options.align) align_ = options.align(s / "align", d);
   if (options.positions) positions_ = options.positions(s / "positions", options.heads, d);
+  check(!options.self || !positions_.distances,
+        "multi-head: positions that go by distances are added to the scores of all pairs, which "
+        "this attention does not have; rotary, sinusoidal and learned ones are not");
+}
+
+std::vector<Tensor> MultiHead::all_three(const Tensor& x) const {
+  if (!key.weight.empty()) return split(x, {&query, &key, &value});
+  std::vector<Tensor> made = split(x, {&query, &value});
+  return {made[0], made[0], made[1]};
 }
 
 std::vector<Tensor> MultiHead::split(const Tensor& x,
@@ -67,18 +86,30 @@ std::vector<Tensor> MultiHead::split(const Tensor& x,
 }
 
 Tensor MultiHead::turned(const Tensor& x, int64_t offset) const {
-  return positions_.turn ? positions_.turn(x, offset) : x;
+  if (!positions_.turn) return x;
+  const SequenceRing* ring = SequenceRing::current();
+  if (!ring) return positions_.turn(x, offset);
+  const int64_t c = ring->chunk();
+  const int rank = ring->ranks().rank();
+  return concat({positions_.turn(slice(x, 1, 0, c), ring->first(rank)),
+                 positions_.turn(slice(x, 1, c, 2 * c), ring->second(rank))},
+                1);
 }
 
 Tensor MultiHead::distances(const Tensor& q, int64_t n, int64_t offset) const {
-  return positions_.distances ? positions_.distances(q, n, offset) : Tensor();
+  if (!positions_.distances) return {};
+  // On a ring queries and keys stand anywhere in the whole: the last may look at the first.
+  const SequenceRing* ring = SequenceRing::current();
+  if (ring) return positions_.distances(q, ring->whole(), ring->whole() - q.dim(1));
+  return positions_.distances(q, n, offset);
 }
 
 MultiHead::Output MultiHead::operator()(const Inputs& in) const {
   std::vector<Tensor> made;
   if (in.memory.empty() && in.values.empty()) {
-    made = split(in.x, {&query, &key, &value});
+    made = all_three(in.x);
   } else {
+    check(!options.self, "multi-head: another way than all pairs is for self-attention");
     const Tensor& memory = in.memory.empty() ? in.x : in.memory;
     made = split(in.x, {&query});
     auto more = in.values.empty() ? split(memory, {&key, &value}) : split(memory, {&key});
@@ -95,6 +126,7 @@ MultiHead::Output MultiHead::operator()(const Inputs& in) const {
                  .offset = in.offset,
                  .lengths = in.lengths,
                  .places = in.places,
+                 .x = in.x,
                  .dropout = options.dropout,
                  .capture = in.capture});
 }
@@ -103,9 +135,11 @@ MultiHead::Output MultiHead::step(const Inputs& in, KeyValueCache& cache) const 
   check(in.memory.empty() && in.values.empty(),
         "multi-head: a step is self-attention; to look at a memory use remember() and read()");
   const int64_t offset = cache.length();
-  const auto made = split(in.x, {&query, &key, &value});
-  cache.append(turned(made[1], offset), made[2]);
-  return look(in, turned(made[0], offset), offset, cache);
+  const auto made = all_three(in.x);
+  const Tensor q = turned(made[0], offset), k = turned(made[1], offset);
+  if (self_.step) return projected(self_.step({.q = q, .k = k, .v = made[2]}, cache));
+  cache.append(k, made[2]);
+  return look(in, q, offset, cache);
 }
 
 void MultiHead::remember(const Tensor& memory, KeyValueCache& cache) const {
@@ -134,6 +168,16 @@ MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t off
                     .dropout = options.dropout,
                     .capture = in.capture};
   if (cache.room() == n) return finish(a);
+  if (options.self) {  // the keys there are, where they lie
+    const auto there = [n](const Tensor& x) {
+      const int64_t row = x.dim(2) * x.dim(3);
+      return Heads::strided(x, {x.dim(0), n, x.dim(2), x.dim(3)},
+                            {.batch = x.dim(1) * row, .row = row, .head = x.dim(3)});
+    };
+    a.k = there(cache.stored_keys());
+    a.v = there(cache.stored_values());
+    return finish(a);
+  }
   // The plain product can leave out the room behind the keys; scores and alignments that look at
   // the number of keys, and whoever looks at the weights, get exactly the keys there are.
   const bool may_leave_out = !options.score && !options.align && !Recorder::current() &&
@@ -153,7 +197,10 @@ MultiHead::Output MultiHead::look(const Inputs& in, const Tensor& q, int64_t off
 
 MultiHead::Output MultiHead::finish(AttentionInputs in) const {
   in.name = name;
-  const AttentionOutput o = attend(in, score_, align_);
+  return projected(self_.attend ? self_.attend(in) : attend(in, score_, align_));
+}
+
+MultiHead::Output MultiHead::projected(const AttentionOutput& o) const {
   const Tensor& c = o.context;
   return {out(reshape(c, {c.dim(0), c.dim(1), c.dim(2) * c.dim(3)})), o.weights, o.log_probability};
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fovea/attention/cache.h"
+#include "fovea/attention/efficient/self_attention.h"
 #include "fovea/attention/factory.h"
 #include "fovea/attention/position/positions.h"
 #include "fovea/nn/linear.h"
@@ -21,6 +22,9 @@ struct MultiHeadOptions {
   ScoreFactory score{};          // null: the scaled product; parameters are shared by the heads
   AlignmentFactory align{};      // null: softmax
   PositionsFactory positions{};  // null: none
+  // Null: all pairs. Else a layer of self-attention alone, with a head of keys for each head,
+  // without a score or an alignment of its own, and without positions that go by distances.
+  SelfAttentionFactory self{};
 };
 
 // MultiHead attention(s / "self", 512, {.heads = 8});
@@ -61,7 +65,8 @@ struct MultiHead {
 
   MultiHeadOptions options;       // as it was made
   std::string name;               // its path: what a Recorder calls its map
-  Linear query, key, value, out;  // W^Q, W^K, W^V of all heads at once, and W^O
+  Linear query, key, value, out;  // W^Q, W^K, W^V of all heads at once, and W^O; no W^K where
+                                  // `self` makes nothing of keys
 
  private:
   // What some of the projections make of x, each [B, T, its heads, d_head].
@@ -70,10 +75,14 @@ struct MultiHead {
   Tensor distances(const Tensor& q, int64_t n, int64_t offset) const;
   Output look(const Inputs& in, const Tensor& q, int64_t offset, const KeyValueCache& cache) const;
   Output finish(AttentionInputs in) const;
+  Output projected(const AttentionOutput& o) const;
+  // Queries, keys and values of x; where there are no keys, the queries again.
+  std::vector<Tensor> all_three(const Tensor& x) const;
 
   Score score_;
   Alignment align_;
   Positions positions_;
+  SelfAttention self_;
 };
 
 }  // namespace fovea

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "fovea/base/error.h"
 
@@ -113,6 +114,14 @@ void write_file_atomically(const std::string& path,
 
 void write_file_atomically(const std::string& path, std::span<const std::byte> bytes) {
   write_file_atomically(path, std::span(&bytes, 1));
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  check<ErrorKind::io>(!error && std::filesystem::is_directory(path, error),
+                       "cannot make the folder '", path,
+                       "': ", error ? error.message() : "what is there now is not a folder");
 }
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Files that are written whole or not at all.
+// Files that are written whole or not at all, and folders for them.
 #pragma once
 
 #include <cstddef>
@@ -36,5 +36,8 @@ class Descriptor {
 void write_file_atomically(const std::string& path,
                            std::span<const std::span<const std::byte>> pieces);
 void write_file_atomically(const std::string& path, std::span<const std::byte> bytes);
+
+// Makes the folder, and those that it is in, where they are not there yet; an Error says why not.
+void make_folder(const std::string& path);
 
 }  // namespace fovea

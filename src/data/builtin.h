@@ -34,4 +34,21 @@ std::vector<Aspect> generate_aspects(int64_t n, Random random);
 // Questions, each with four texts of which one answers it: "yes" or "no".
 std::vector<TextPair> generate_answers(int64_t n, Random random);
 
+// Records of numbers with a note that says which of them counts: "high" or "low".
+TextRecords generate_records(int64_t n, Random random);
+
+// Nested lists of digits under MIN, MAX, MED (the median, rounded down) and SM (the sum modulo 10),
+// of so many tokens; the label is the value. A node is an operator with probability 1/4, has 2 to
+// 10 parts, and is at most 10 deep.
+std::vector<Labelled> generate_listops(int64_t n, int64_t shortest, int64_t longest, Random random);
+
+// Pictures of side x side greys as a line of letters, from '.' (nothing) over 1 to f. Two dots and
+// three dashed paths: whether one path leads from dot to dot.
+std::vector<Labelled> generate_pathfinder(int64_t n, int64_t side, Random random);
+// The same form: which shape is there, at any place, in any size and brightness.
+std::vector<Labelled> generate_shapes(int64_t n, int64_t side, Random random);
+
+// Two texts of so many letters: whether they are about the same thing, which few words tell.
+std::vector<TextPair> generate_documents(int64_t n, int64_t length, Random random);
+
 }  // namespace fovea

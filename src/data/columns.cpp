@@ -161,10 +161,15 @@ class Choice {
     size_t next = 0;
     for (size_t r = 0; r < roles_.size(); ++r) {
       if (!roles_[r].required) continue;
-      if (chosen_[r].empty()) {
-        while (next < columns_.size() && !is_free(next)) ++next;
+      size_t c = columns_.size();
+      if (!chosen_[r].empty()) c = chosen_[r][0];
+      for (size_t i = columns_.size(); i-- > 0 && chosen_[r].empty();) {
+        if (roles_[r].kind == Role::Kind::label && is_free(i) && is_like_labels(columns_[i])) c = i;
       }
-      const size_t c = chosen_[r].empty() ? next++ : chosen_[r][0];
+      if (c == columns_.size()) {
+        while (next < columns_.size() && !is_free(next)) ++next;
+        c = next++;
+      }
       const bool named = c < columns_.size() && !columns_[c].name.empty();
       text += say(text.empty() ? "" : ",", roles_[r].name, "=",
                   named ? shortened(columns_[c].name) : say(c + 1));

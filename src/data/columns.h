@@ -20,6 +20,7 @@ struct Role {
     list,     // words: a CoNLL column, a JSON array, or what stands between spaces
     number,   // one number
     numbers,  // several columns of numbers; when nothing is said all that no other role has
+    texts,    // any number of texts: a JSON array, or what stands between bars (a|b)
   };
   std::string name;        // label, text, source, ...
   Kind kind = Kind::text;  // of its cells

@@ -40,9 +40,10 @@ class ConllRows : public Rows {
       if (trimmed(line).empty()) {
         if (words_ > 0 || !problem.empty()) break;
         has_text_ = false;
+        doubtful_.clear();
         continue;
       }
-      if (!problem.empty()) continue;
+      if (!problem.empty() || is_comment(line)) continue;
       problem = take(line);
       if (!problem.empty()) problem_line = lines_.number();
     }
@@ -63,6 +64,34 @@ class ConllRows : public Rows {
   int64_t line_of(size_t item) const override { return item < words_ ? places_[item] : line_; }
 
  private:
+  // "# made by hand" before a sentence, unless it has as many columns as a word: "# O". Those that
+  // come before the first word wait until it says how many there are.
+  bool is_comment(std::string_view line) {
+    if (conllu_ || !line.starts_with('#') || words_ > 0) {
+      if (width_ == 0 && !line.starts_with("-DOCSTART-")) take_doubtful(line);
+      return false;
+    }
+    if (width_ == 0) {
+      doubtful_.emplace_back(lines_.number(), line);
+      return true;
+    }
+    split(line);
+    return parts_.size() != width_;
+  }
+
+  void take_doubtful(std::string_view first_word) {
+    split(first_word);
+    const size_t width = parts_.size();
+    for (const auto& [number, line] : doubtful_) {
+      split(line);
+      if (parts_.size() != width || conllu_) continue;
+      width_ = width;
+      width_line_ = number;
+      add_word(number);
+    }
+    doubtful_.clear();
+  }
+
   // The reason why not; empty when the line is taken or passed over.
   std::string take(std::string_view line) {
     if (line.starts_with("-DOCSTART-") || (conllu_ && line.starts_with('#'))) {
@@ -87,13 +116,17 @@ class ConllRows : public Rows {
       return say("the sentence has more than ", longest_sentence,
                  " words; needs a blank line between sentences");
     }
+    add_word(lines_.number());
+    return {};
+  }
+
+  void add_word(int64_t line) {
     ++words_;
-    places_.push_back(lines_.number());
+    places_.push_back(line);
     for (const std::string_view part : parts_) {
       text_ += part;
       ends_.push_back(text_.size());
     }
-    return {};
   }
 
   // Where there is a tab, words may hold spaces.
@@ -137,6 +170,7 @@ class ConllRows : public Rows {
   std::vector<int64_t> places_;  // the lines of the words
   std::vector<std::string_view> parts_;
   std::vector<std::string> joined_;
+  std::vector<std::pair<int64_t, std::string>> doubtful_;  // lines with #, and their numbers
   std::string sentence_text_;
   bool has_text_ = false;
 };

@@ -157,13 +157,21 @@ class Recognition {
                                    : "CoNLL columns: words with tags were asked for"};
     }
     if (groups_ < 2 || lines_.size() < 2 * groups_ || head_.find('\t') != head_.npos) return {};
-    const size_t width = split_at_spaces(lines_[0]).size();
+    const auto is_aside = [](const std::string& line) {
+      return line.starts_with("-DOCSTART-") || line.starts_with('#');
+    };
+    const auto first = std::find_if_not(lines_.begin(), lines_.end(), is_aside);
+    if (first == lines_.end()) return {};
+    const size_t width = split_at_spaces(*first).size();
     const bool even = std::all_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
-      return line.starts_with("-DOCSTART-") || split_at_spaces(line).size() == width;
+      return is_aside(line) || split_at_spaces(line).size() == width;
     });
     if (width < 2 || !even) return {};
     // Verses have as many words in every line, too, but end in no tags.
-    if (wanted_ == 1 && wants_text_ && !std::all_of(lines_.begin(), lines_.end(), ends_in_tag)) {
+    if (wanted_ == 1 && wants_text_ &&
+        !std::all_of(lines_.begin(), lines_.end(), [&](const std::string& line) {
+          return is_aside(line) || ends_in_tag(line);
+        })) {
       return {};
     }
     return Dialect{.format = "conll",

@@ -26,6 +26,7 @@ struct Pair {
 // A sentence with a tag for each word.
 struct Tagged {
   std::vector<std::string> words, tags;  // equally many
+  std::string text{};                    // the sentence as it was written; empty when not known
 };
 
 // A text of a class.
@@ -40,7 +41,8 @@ struct Labelled {
 std::vector<Pair> read_pairs(const std::string& path, const ReadOptions& options,
                              ReadSummary* summary = nullptr);
 
-// Roles words and tags. By itself the tag is the last column of CoNLL and upos of CoNLL-U.
+// Roles words, tags and, where there is one, raw: the sentence as it was written (CoNLL-U's comment
+// "text"). By itself the tag is the last column of CoNLL and upos of CoNLL-U.
 std::vector<Tagged> read_tagged(const std::string& path, const ReadOptions& options,
                                 ReadSummary* summary = nullptr);
 

@@ -37,14 +37,16 @@ class FirstRow {
       if (!cell.empty() && recurs(c)) return {false, "a cell of the first row comes again below"};
       if (code_points(cell).size() > 60) return {false, "the first row has a long text"};
     }
-    int usual = 0, sure = 0, above_labels = 0, above_texts = 0;
+    int usual = 0, sure = 0, asked = 0, above_labels = 0, above_texts = 0;
     for (size_t c = 0; c < first_.size(); ++c) {
       usual += usual_name_weight(first_[c]) > 0;
       sure += usual_name_weight(first_[c]) == 2;
+      const std::string name = to_lowercase(trimmed(first_[c]));
+      asked += name == "question" || name == "answer";  // beside another they are names too
       above_labels += is_above_labels(c);
       above_texts += is_above_texts(c);
     }
-    if (usual >= 2 || (sure == 1 && above_texts > 0) ||
+    if (usual >= 2 || (sure >= 1 && asked > 0) || (sure == 1 && above_texts > 0) ||
         (usual == 1 && rest_.size() >= enough && above_texts + above_labels > 0)) {
       return {true, "the first row has usual names of columns, which occur nowhere else"};
     }
@@ -87,13 +89,18 @@ class FirstRow {
            });
   }
 
-  // One or two words above texts of several.
+  // One or two words above texts of several; of scripts that write no spaces, above much longer
+  // ones.
   bool is_above_texts(size_t c) const {
     if (split_at_spaces(first_[c]).size() > 2) return false;
+    const size_t letters = code_points(first_[c]).size();
     size_t count = 0, texts = 0;
     each_below(c, [&](std::string_view cell) {
       ++count;
-      texts += split_at_spaces(cell).size() > 2 && cell.size() > first_[c].size();
+      const bool wide = std::any_of(cell.begin(), cell.end(),
+                                    [](char b) { return static_cast<signed char>(b) < 0; });
+      texts += (split_at_spaces(cell).size() > 2 && cell.size() > first_[c].size()) ||
+               (wide && code_points(cell).size() >= 2 * letters + 2);
     });
     return count > 0 && 10 * texts >= 9 * count;
   }

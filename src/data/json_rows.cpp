@@ -29,6 +29,7 @@ class JsonRows : public Rows, JsonVisitor {
     return problem.empty() ? Got::good : bad(lines_.number(), problem);
   }
 
+  bool is_list(size_t column) const override { return lists_[column].given; }
   std::span<const std::string_view> list(size_t column) override {
     if (!lists_[column].given) return Rows::list(column);
     return lists_[column].values;

@@ -1,6 +1,7 @@
 // A picture in memory: rows from the top, pixels from the left, channels side by side.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -91,6 +91,7 @@ void RecordReader::choose() {
     if (!conll) continue;
     if (name == "words") fixed[r] = ten ? 1 : 0;
     if (name == "text") fixed[r] = !ten ? 0 : summary_.columns[last].seen > 0 ? last : 1;
+    if (name == "raw" && ten && summary_.columns[last].seen > 0) fixed[r] = last;
     if (name == "tags") {
       check<ErrorKind::input>(last > 0, lines_.path(),
                               ": needs a word and its tag a line, got one column");
@@ -163,6 +164,7 @@ bool RecordReader::take_row() {
 bool RecordReader::take_role(size_t role) {
   const auto kind = roles_[role].kind;
   if (kind == Role::Kind::list) return take_list(role);
+  if (kind == Role::Kind::texts) return take_texts(role), true;
   if (kind == Role::Kind::number || kind == Role::Kind::numbers) return take_numbers(role);
   const auto cells = rows_->cells();
   const auto& columns = choice_.columns[role];
@@ -207,6 +209,29 @@ bool RecordReader::take_list(size_t role) {
     }
   }
   return true;
+}
+
+// None at all is for whoever asked to judge.
+void RecordReader::take_texts(size_t role) {
+  Value& value = values_[role];
+  value.list.clear();
+  value.is_list = false;
+  for (const size_t column : choice_.columns[role]) {
+    const std::string_view cell = rows_->cells()[column];
+    if (rows_->is_list(column)) {
+      const auto part = rows_->list(column);
+      value.list.insert(value.list.end(), part.begin(), part.end());
+      value.is_list = true;
+      continue;
+    }
+    const bool whole = dialect_.format == "jsonl";
+    for (size_t from = 0; from <= cell.size();) {
+      const size_t to = whole ? cell.size() : std::min(cell.find('|', from), cell.size());
+      const std::string_view part = trimmed(cell.substr(from, to - from));
+      if (!part.empty()) value.list.push_back(part);
+      from = to + 1;
+    }
+  }
 }
 
 bool RecordReader::take_numbers(size_t role) {

@@ -80,6 +80,8 @@ class RecordReader {
   // What a role that is not required lacks is empty, numbers are NaN.
   std::string_view text(size_t role) const { return values_[role].text; }
   std::span<const std::string_view> list(size_t role) const { return values_[role].list; }
+  // Whether the texts of a role came as a list of JSON, which may be empty on purpose.
+  bool is_list(size_t role) const { return values_[role].is_list; }
   double number(size_t role) const { return values_[role].numbers[0]; }
   std::span<const double> numbers(size_t role) const { return values_[role].numbers; }
   // The line that the record begins on, counted from 1.
@@ -97,6 +99,7 @@ class RecordReader {
     std::string_view text;
     std::vector<std::string_view> list;
     std::vector<double> numbers;
+    bool is_list = false;
     std::string joined;  // what `text` is a view of when several columns make it
   };
 
@@ -104,6 +107,7 @@ class RecordReader {
   bool take_row();
   bool take_role(size_t role);
   bool take_list(size_t role);
+  void take_texts(size_t role);
   bool take_numbers(size_t role);
   bool refuse(std::string problem, int64_t line = 0);
   std::string name_of(size_t column) const;

@@ -24,6 +24,8 @@ class Rows {
   // What a cell holds that is a list (a JSON array, a column of a CoNLL sentence); others have
   // their words, as they stand between spaces.
   virtual std::span<const std::string_view> list(size_t column);
+  // Whether a cell is a list by itself, as a JSON array is.
+  virtual bool is_list(size_t /*column*/) const { return false; }
   // The line that the row begins on, and of a bad row the one that is wrong and why.
   int64_t line() const { return line_; }
   // Where an item of a list stands.

@@ -162,6 +162,19 @@ Tokenizer Tokenizer::split_as(const std::string& kind, const WordRules& rules) c
   return Tokenizer(options, method_->with(options));
 }
 
+Tokenizer Tokenizer::learn_partings(std::span<const Partings::Sentence> sentences) const {
+  const Tokenizer raw = split_as("words", options_.rules);
+  TokenizerOptions options = options_;
+  options.partings =
+      Partings::learn(sentences, [&](std::string_view text, std::vector<std::string_view>& words) {
+        for (const ByteRange range : raw.method_->ranges(text)) {
+          words.push_back(text.substr(static_cast<size_t>(range.begin),
+                                      static_cast<size_t>(range.end - range.begin)));
+        }
+      });
+  return Tokenizer(options, method_->with(options));
+}
+
 std::string Tokenizer::piece(int32_t id) const {
   check(id >= 0 && id < size(), "tokens: needs an id below ", size(), ", got ", id);
   return method_->piece(id);
@@ -180,6 +193,7 @@ void Tokenizer::save(const std::string& folder, const std::string& name) const {
                        {"fold_case", options_.fold_case},
                        {"clitics", options_.rules.clitics},
                        {"compounds", options_.rules.compounds}};
+  if (options_.partings.size() > 0) about["partings"] = options_.partings.json();
   method_->save(about, path);
   const std::string text = about.dump(1) + "\n";
   write_file_atomically(path + ".json", std::as_bytes(std::span(text)));
@@ -198,6 +212,7 @@ Tokenizer Tokenizer::load(const std::string& folder, const std::string& name) {
     } else {
       options.fold_case = about.at("fold_case");
       options.rules = {about.at("clitics"), about.at("compounds")};
+      if (about.contains("partings")) options.partings = Partings::from_json(about["partings"]);
     }
     if (options.kind == "bytes") return Tokenizer(options, make_bytes());
     return Tokenizer(

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fovea/data/partings.h"
 #include "fovea/data/tokenizer_words.h"
 #include "fovea/data/vocabulary.h"
 
@@ -32,6 +33,7 @@ struct TokenizerOptions {
   int64_t max_size = 0;    // most ids of chars and words, the four below included; 0: no limit
   bool fold_case = true;   // words and spaces: rare forms of a word are that word, see above
   WordRules rules{};       // words: what is split; spaces: how raw text would have to be
+  Partings partings{};     // words: what is split otherwise; see learn_partings()
 };
 
 // A token and its place in the text as it was given: bytes [begin, end) and code points
@@ -76,6 +78,10 @@ class Tokenizer {
   // tokenised text was learned, split by the rules that one shows (detect_tokens); "spaces" the
   // other way round.
   Tokenizer split_as(const std::string& kind, const WordRules& rules = {}) const;
+
+  // The same ids, of words or spaces, for raw text that is split as these sentences have it where
+  // the rules have it otherwise.
+  Tokenizer learn_partings(std::span<const Partings::Sentence> sentences) const;
 
   // folder/name.json, and folder/name.model (sentencepiece's own file) for pieces.
   void save(const std::string& folder, const std::string& name) const;

@@ -1,5 +1,6 @@
 #include "fovea/data/tokenizer_style.h"
 
+#include <array>
 #include <cctype>
 
 #include "fovea/base/error.h"
@@ -9,6 +10,9 @@ namespace fovea {
 namespace {
 
 constexpr size_t enough_lines = 20'000;
+constexpr std::string_view ascii_signs = ".,;:!?()\"";
+constexpr std::array<std::string_view, 10> wide_signs{"“", "”",  "„",  "«",  "»",
+                                                      "…", "。", "，", "！", "？"};
 
 bool is_clitic(std::string_view word) {
   for (const std::string_view clitic : {"'s", "n't", "'re", "'ve", "'ll", "'d", "'m"}) {
@@ -29,6 +33,51 @@ bool has_inner_hyphen(std::string_view word) {
          word[mark - 1] != '-' && word[0] != '-';
 }
 
+// Bytes of the sign that the text begins or ends with; 0: none.
+size_t sign_at_begin(std::string_view text) {
+  if (text.empty()) return 0;
+  if (ascii_signs.find(text[0]) != std::string_view::npos) return 1;
+  for (const std::string_view sign : wide_signs) {
+    if (text.starts_with(sign)) return sign.size();
+  }
+  return 0;
+}
+size_t sign_at_end(std::string_view text) {
+  if (text.empty()) return 0;
+  if (ascii_signs.find(text.back()) != std::string_view::npos) return 1;
+  for (const std::string_view sign : wide_signs) {
+    if (text.ends_with(sign)) return sign.size();
+  }
+  return 0;
+}
+size_t signs_before(std::string_view word) {
+  size_t at = 0;
+  while (const size_t bytes = sign_at_begin(word.substr(at))) at += bytes;
+  return at;
+}
+size_t signs_behind(std::string_view word) {
+  size_t left = word.size();
+  while (const size_t bytes = sign_at_end(word.substr(0, left))) left -= bytes;
+  return word.size() - left;
+}
+
+// such,with and it...because; not 1,000, U.S, 10:30 or http://x.
+bool has_inner_sign(std::string_view word) {
+  const auto is_letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<signed char>(c) < 0;
+  };
+  if (word.find("://") != std::string_view::npos) return false;
+  for (size_t i = 1; i + 1 < word.size(); ++i) {
+    if (!is_letter(word[i - 1])) continue;
+    const std::string_view rest = word.substr(i);
+    if (rest.starts_with("..")) return true;
+    if (std::string_view(",;!?\"").find(rest[0]) != std::string_view::npos && is_letter(rest[1])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string TokenStyle::reason() const {
@@ -39,23 +88,24 @@ std::string TokenStyle::reason() const {
 }
 
 bool looks_raw(std::string_view text, const WordRules& rules) {
-  constexpr std::string_view signs = ".,;:!?()\"";
-  const auto is_sign = [&](char c) { return signs.find(c) != std::string_view::npos; };
-  const auto in_word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<signed char>(c) < 0;
-  };
   const auto parts = split_at_spaces(text);
   int64_t apart = 0, joined = 0;
-  bool clitic = false;
+  bool surely = false, clitic = false;
   for (const std::string_view word : parts) {
-    const bool all_signs = word.find_first_not_of(signs) == std::string_view::npos;
-    apart += all_signs || word == "''" || word == "``";
-    if (all_signs || word.size() < 2) continue;
-    joined += (is_sign(word.back()) && in_word(word[word.size() - 2])) ||
-              (is_sign(word.front()) && in_word(word[1]));
+    const size_t before = signs_before(word), behind = signs_behind(word);
+    if (before == word.size() || word == "''" || word == "``") {
+      ++apart;
+      continue;
+    }
+    // One point may be an abbreviation's.
+    const bool point = before == 0 && behind == 1 && word.back() == '.';
+    const bool sign = before + behind > 0 || has_inner_sign(word);
+    joined += sign;
+    surely = surely || (sign && !point);
     clitic = clitic || has_inner_clitic(word);
   }
   if (joined != apart) return joined > apart;
+  if (surely) return true;
   if (apart == 0 && rules.clitics && clitic) return true;
   if (parts.size() != 1) return false;
   std::vector<std::string_view> words;

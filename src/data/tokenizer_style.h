@@ -30,8 +30,8 @@ struct TokenStyle {
 TokenStyle detect_tokens(std::span<const std::string> sample);
 
 // Whether one text is rather raw than split already by these rules: more signs are joined to words
-// than stand apart, or without any of them a word holds what the rules part, or the text has no
-// spaces at all and is several words.
+// than stand apart, or as many where one of them is no abbreviation's point; or without any of them
+// a word holds what the rules part, or the text has no spaces at all and is several words.
 bool looks_raw(std::string_view text, const WordRules& rules);
 
 }  // namespace fovea

@@ -127,6 +127,7 @@ class Units : public Tokenizer::Method {
   void split(std::string_view text, Views& units) const {
     split_units(options_, text, units);
     if (keeps_known_) join_known(units);
+    if (options_.kind == "words") options_.partings.apply(units);
   }
 
   // Who learned from tokenised text knows e-mail and AT&T as words: parts that hang together by a

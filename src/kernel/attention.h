@@ -35,9 +35,45 @@ struct KeyRanges {
 
 enum class Align { softmax, sigmoid };
 
+// --- Dropout bits: a pure function of (seed, batch * H + head, query, key). ---
+
+inline uint32_t dropout_row_key(uint64_t seed, int64_t batch_head, int64_t query) {
+  // splitmix64's finisher over the three numbers: rows get unrelated keys.
+  uint64_t z = seed + 0x9E3779B97F4A7C15u * (static_cast<uint64_t>(batch_head) + 1);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z += 0x9E3779B97F4A7C15u * (static_cast<uint64_t>(query) + 1);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return static_cast<uint32_t>(z >> 32);
+}
+
+constexpr uint32_t dropout_key_step = 0x9E3779B9u;
+
+// "lowbias32" (Wellons): the cheapest 32-bit hash with full avalanche; vector twin in
+// attention-inl.h.
+inline uint32_t dropout_bits(uint32_t row_key, int64_t key) {
+  uint32_t x = row_key ^ (static_cast<uint32_t>(key) * dropout_key_step);
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+
+// A weight is dropped where its bits are below this.
+inline uint32_t dropout_threshold(float rate) {
+  return static_cast<uint32_t>(std::floor(static_cast<double>(rate) * 4294967296.0));
+}
+
 struct WeightDropout {
   float rate = 0;  // in [0, 1)
   uint64_t seed = 0;
+  // Where the first query and the first key stand in the whole that they are a part of: what is
+  // dropped then does not depend on how that is cut.
+  int64_t query = 0, key = 0;
+
+  uint32_t row_key(int64_t batch_head, int64_t i) const {
+    return dropout_row_key(seed, batch_head, query + i);
+  }
+  uint32_t place(int64_t j) const { return static_cast<uint32_t>(key + j); }
 };
 
 template <class T>
@@ -113,33 +149,5 @@ void attention_backward(const HeadInputs<float>& in, HeadView<const float> out,
 // weights[r * Tk + j] for query rows[r].
 void attention_weights(const HeadInputs<float>& in, const float* lse, int64_t b, int64_t h,
                        const int32_t* rows, int64_t count, float* weights);
-
-// --- Dropout bits: a pure function of (seed, batch * H + head, query, key). ---
-
-inline uint32_t dropout_row_key(uint64_t seed, int64_t batch_head, int64_t query) {
-  // splitmix64's finisher over the three numbers: rows get unrelated keys.
-  uint64_t z = seed + 0x9E3779B97F4A7C15u * (static_cast<uint64_t>(batch_head) + 1);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z += 0x9E3779B97F4A7C15u * (static_cast<uint64_t>(query) + 1);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return static_cast<uint32_t>(z >> 32);
-}
-
-constexpr uint32_t dropout_key_step = 0x9E3779B9u;
-
-// "lowbias32" (Wellons): the cheapest 32-bit hash with full avalanche; vector twin in
-// attention-inl.h.
-inline uint32_t dropout_bits(uint32_t row_key, int64_t key) {
-  uint32_t x = row_key ^ (static_cast<uint32_t>(key) * dropout_key_step);
-  x = (x ^ (x >> 16)) * 0x7feb352du;
-  x = (x ^ (x >> 15)) * 0x846ca68bu;
-  return x ^ (x >> 16);
-}
-
-// A weight is dropped where its bits are below this.
-inline uint32_t dropout_threshold(float rate) {
-  return static_cast<uint32_t>(std::floor(static_cast<double>(rate) * 4294967296.0));
-}
 
 }  // namespace fovea::kernel

@@ -1,6 +1,5 @@
 // The backward pass recomputes the weights tile by tile from the stored lse:
-//   P = e^(S - lse)   dV += P^T dO   dP = dO V^T   dS = P (dP - rowsum(dO O))   dQ += dS K   dK +=
-//   dS^T Q
+//   P = e^(S - lse)  dV += P^T dO  dP = dO V^T  dS = P (dP - sum(dO O))  dQ += dS K  dK += dS^T Q
 // Tiles lie transposed, a strip of keys by a block of queries: nothing here needs a whole row, and
 // two of the three sums (dV, dK) then stay in registers while a strip meets the block.
 #include <cmath>
@@ -163,7 +162,7 @@ struct QueryBlock {
         lse2[r] = value == minus_infinity ? -floor_score : value * log2_e;
         delta[r] = sum_of2(Times{}, g + r * job.dout.row, o + r * job.out.row, in.Dv);
       }
-      if (job.threshold) row_keys[r] = dropout_row_key(in.dropout.seed, b * in.H + h, i);
+      if (job.threshold) row_keys[r] = in.dropout.row_key(b * in.H + h, i);
     }
     return all;
   }
@@ -176,7 +175,7 @@ HWY_NOINLINE void slope_row(const QueryBlock& at, int64_t key, int64_t c, int64_
                             float* slope) {
   const D d;
   const hn::RebindToUnsigned<D> du;
-  const auto mixed = hn::Set(du, static_cast<uint32_t>(key) * dropout_key_step);
+  const auto mixed = hn::Set(du, at.job.in.dropout.place(key) * dropout_key_step);
   for (int64_t end = c + n; c < end; c += lanes, s += lanes, slope += lanes) {
     V dp = hn::Load(d, slope), p, kept;
     if constexpr (align == Align::softmax) {

@@ -79,8 +79,8 @@ inline void decode_weights(const HeadInputs<float>& in, int64_t b, int64_t h, in
     partial[1] += exponentiate<false>(s, decode_block, partial[0]);
   }
   if (in.dropout.rate > 0) {
-    const uint32_t key = dropout_row_key(in.dropout.seed, b * in.H + h, i);
-    drop(s, decode_block, key, j0, dropout_threshold(in.dropout.rate));
+    const uint32_t key = in.dropout.row_key(b * in.H + h, i);
+    drop(s, decode_block, key, in.dropout.key + j0, dropout_threshold(in.dropout.rate));
   }
 }
 

@@ -171,8 +171,8 @@ void forward_strip(const ForwardChunk& at, int64_t r0, int64_t j0, int64_t j1, u
     if (noted)
       at.seen.note_weights(r0 + r, s, first_key, std::min(first_key + n, in.Tk), first_bin);
     if (threshold) {
-      const uint32_t key = dropout_row_key(in.dropout.seed, at.b * in.H + at.h, i);
-      drop(s, n, key, first_key, threshold);
+      const uint32_t key = in.dropout.row_key(at.b * in.H + at.h, i);
+      drop(s, n, key, in.dropout.key + first_key, threshold);
     }
   }
   const auto read =

@@ -54,12 +54,12 @@ struct ModelInputs {
                      // empty where the model asks for none
   Tensor rows{};     // int32 [n]: the rows of the text, or the nodes, that are asked about; empty:
                      // all
-  NestedSequences document{};  // the text cut into sentences; empty where the model asks for none
+  NestedSequences document{};  // the text cut into sentences, or words into letters; or empty
   Sequences second{};          // pairs: the other text of each
   Tensor second_letters{};     // of `question` or `second`, as `letters` are of the text
   Tensor phrase{};   // int32 [B, 2]: where the phrase of each text begins, and where it ends
   Tensor numbers{};  // [B, features]
-  // What linear models read: of each text or, where every token gets an answer, of each token.
+  // What linear models read, of each text or token; of each candidate the rows that name it.
   SparseRows sparse{};
   Tensor steps{};           // [T, B, inputs]: B sequences of T steps; `rows` are then t B + b
   NestedSequences story{};  // of each example its sentences, the oldest first

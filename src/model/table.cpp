@@ -1,20 +1,27 @@
 #include "fovea/model/table.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "fovea/base/names.h"
 #include "fovea/model/baselines.h"
 #include "fovea/model/document/hierarchical_classifier.h"
-#include "fovea/model/graph/networks.h"
+#include "fovea/model/graph/rows.h"
 #include "fovea/model/linear/wide.h"
 #include "fovea/model/machine/rows.h"
 #include "fovea/model/memory/rows.h"
 #include "fovea/model/numbers/kernel_regression.h"
+#include "fovea/model/option_lists.h"
 #include "fovea/model/pair/rows.h"
+#include "fovea/model/reader/rows.h"
 #include "fovea/model/recurrent/capsule_classifier.h"
 #include "fovea/model/recurrent/classifier.h"
 #include "fovea/model/recurrent/tagger.h"
 #include "fovea/model/seq2seq/encoder_decoder.h"
+#include "fovea/model/seq2seq/via_translator.h"
+#include "fovea/model/sight/rows.h"
+#include "fovea/model/sight/word_rows.h"
+#include "fovea/model/text_encoder.h"
 #include "fovea/model/transformer/heads.h"
 #include "fovea/model/transformer/language_model.h"
 #include "fovea/model/transformer/translator.h"
@@ -23,19 +30,6 @@ namespace fovea {
 namespace {
 
 using Infos = std::vector<FieldInfo>;
-
-template <class... Lists>
-Infos joined(Infos first, Lists... more) {
-  const auto add = [&](Infos list) {
-    for (FieldInfo& info : list) {
-      if (std::ranges::find(first, info.name, &FieldInfo::name) == first.end()) {
-        first.push_back(std::move(info));
-      }
-    }
-  };
-  (add(std::move(more)), ...);
-  return first;
-}
 
 Infos without(Infos list, std::string_view name) {
   std::erase_if(list, [&](const FieldInfo& info) { return info.name == name; });
@@ -72,6 +66,12 @@ TransformerOptions transformer_with_places(const Settings& settings, const Model
   TransformerOptions o = transformer_options(settings);
   o.longest = sizes.longest;
   return o;
+}
+
+AttentionOptions via_start() {
+  AttentionOptions start;
+  start.score = "additive";
+  return start;
 }
 
 std::vector<ModelEntry> recurrent_rows() {
@@ -170,7 +170,32 @@ std::vector<ModelEntry> recurrent_rows() {
                                                            encoder_decoder_fields().read(settings),
                                                            attention_of(settings, "additive"));
            }},
+      {.name = "via",
+       .takes = Takes::text,
+       .gives = Gives::tokens,
+       .title = "Reads words and letters, writes letters",
+       .paper = "Zhao, Zhang 2018",
+       .equation = "c_w = attend(s_t, words), c_c = attend([s_t; c_w], letters), p(y_t) = "
+                   "softmax(W_o tanh(W_c [c_w; c_c; s_t]))",
+       .reads_letters = true,
+       .defaults = {{"target_tokens", "chars"}},
+       .options =
+           [](const Settings& s) {
+             return joined(via_fields().infos(), attention_options_of("via", s, via_start()));
+           },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const ViaTranslator>(
+                 s, sizes, via_fields().read(settings),
+                 attention_fields().read(settings, via_start()));
+           }},
   };
+}
+
+TextEncoderOptions encoder_with_places(const Settings& settings, const ModelSizes& sizes) {
+  TextEncoderOptions o = text_encoder_fields().read(settings);
+  o.longest = sizes.longest;
+  return o;
 }
 
 std::vector<ModelEntry> document_rows() {
@@ -189,23 +214,26 @@ std::vector<ModelEntry> document_rows() {
       .reads_sentences = true,
       .options =
           [start](const Settings& s) {
-            return joined(recurrent_fields().infos(),
-                          attention_options_of("hierarchical", s, start()));
+            return without_idle_encoder(joined(text_encoder_fields().infos(),
+                                               attention_options_of("hierarchical", s, start())),
+                                        s);
           },
       .make =
           [start](Scope s, const ModelSizes& sizes, const Settings& settings) {
             return std::make_unique<const HierarchicalClassifier>(
-                s, sizes, recurrent_fields().read(settings),
+                s, sizes, encoder_with_places(settings, sizes),
                 attention_fields().read(settings, start()));
           }};
   ModelEntry mean = row;
   mean.name = "hierarchical_mean";
   mean.title = "The mean of words, and of the sentences they make";
   mean.equation = "c_s = mean(words of s), y = W mean(GRU(c_1 .. c_n)) + b";
-  mean.options = [](const Settings&) { return recurrent_fields().infos(); };
+  mean.options = [](const Settings& s) {
+    return without_idle_encoder(text_encoder_fields().infos(), s);
+  };
   mean.make = [](Scope s, const ModelSizes& sizes, const Settings& settings) {
     return std::make_unique<const HierarchicalClassifier>(
-        s, sizes, recurrent_fields().read(settings), std::nullopt);
+        s, sizes, encoder_with_places(settings, sizes), std::nullopt);
   };
   return {row, mean};
 }
@@ -230,7 +258,7 @@ std::vector<ModelEntry> transformer_rows() {
        .options =
            [](const Settings& s) {
              return joined(transformer_option_list(s), summary_fields().infos(),
-                           init_fields().infos());
+                           init_fields().infos(), transformer_word_fields().infos());
            },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
@@ -247,7 +275,8 @@ std::vector<ModelEntry> transformer_rows() {
        .options =
            [](const Settings& s) {
              return joined(transformer_option_list(s), spelling_fields().infos(),
-                           tag_output_fields().infos(), init_fields().infos());
+                           tag_output_fields().infos(), init_fields().infos(),
+                           transformer_word_fields().infos());
            },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
@@ -263,8 +292,8 @@ std::vector<ModelEntry> transformer_rows() {
        .equation = "p(y_t) = softmax(W decoder(y_1 .. y_(t-1), encoder(x)))",
        .options =
            [](const Settings& s) {
-             return joined(transformer_option_list(s), tied_fields().infos(),
-                           shared_fields().infos());
+             return joined(transformer_option_list(s, TransformerPart::both), tied_fields().infos(),
+                           shared_fields().infos(), transformer_word_fields().infos());
            },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
@@ -279,7 +308,8 @@ std::vector<ModelEntry> transformer_rows() {
        .equation = "p(x_t) = softmax(W decoder(x_1 .. x_(t-1)))",
        .options =
            [](const Settings& s) {
-             return joined(transformer_option_list(s), tied_fields().infos());
+             return joined(transformer_option_list(s, TransformerPart::decoder),
+                           tied_fields().infos());
            },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
@@ -347,72 +377,18 @@ std::vector<ModelEntry> number_rows() {
   };
 }
 
-template <bool dynamic>
-std::unique_ptr<const Network> make_graph_attention(Scope s, const ModelSizes& sizes,
-                                                    const Settings& settings) {
-  return std::make_unique<const GraphAttentionNetwork>(s, sizes, graph_options(settings), dynamic);
-}
-
-std::vector<ModelEntry> graph_rows() {
-  const auto all = [](const Settings&) {
-    return joined(graph_fields().infos(), graph_heads_fields().infos(),
-                  graph_output_fields().infos());
-  };
-  return {
-      {.name = "gat",
-       .takes = Takes::graph,
-       .gives = Gives::label,
-       .title = "Graph attention",
-       .paper = "Velickovic et al. 2018",
-       .equation = "h'_i = elu(sum_j a_ij W h_j),  a_i = softmax_j(leaky_relu(a . [W h_i; W h_j]))",
-       .options = all,
-       .make = make_graph_attention<false>},
-      {.name = "gatv2",
-       .takes = Takes::graph,
-       .gives = Gives::label,
-       .title = "Graph attention in which every node ranks its neighbours itself",
-       .paper = "Brody, Alon, Yahav 2022",
-       .equation =
-           "h'_i = elu(sum_j a_ij W h_j),  a_i = softmax_j(a . leaky_relu(W_q h_i + W h_j))",
-       .options = all,
-       .make = make_graph_attention<true>},
-      {.name = "transformer",
-       .takes = Takes::graph,
-       .gives = Gives::label,
-       .title = "Transformer whose attention goes along the edges",
-       .paper = "Vaswani et al. 2017; Dwivedi, Bresson 2020",
-       .equation = "h = block(h, who = edges)",
-       .defaults = {{"width", "64"}, {"dropout", "0.2"}, {"attention_dropout", "0.2"}},
-       .options =
-           [](const Settings&) {
-             return joined(graph_fields().infos(), graph_heads_fields().infos());
-           },
-       .make =
-           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
-             return std::make_unique<const GraphTransformer>(s, sizes, graph_options(settings));
-           }},
-      {.name = "gcn",
-       .takes = Takes::graph,
-       .gives = Gives::label,
-       .title = "Graph convolution, without attention",
-       .paper = "Kipf, Welling 2017",
-       .equation = "h' = relu(D^-1/2 A D^-1/2 h W)",
-       .defaults = {{"width", "16"}, {"dropout", "0.5"}, {"rate", "0.01"}},
-       .options = [](const Settings&) { return graph_fields().infos(); },
-       .make =
-           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
-             return std::make_unique<const GraphConvolution>(s, sizes, graph_options(settings));
-           }},
-  };
-}
-
 std::vector<ModelEntry>& rows() {
   static std::vector<ModelEntry> all = [] {
     std::vector<ModelEntry> list;
-    for (auto part :
-         {recurrent_rows, document_rows, pair_rows, sentence_rows, transformer_rows,
-          text_number_rows, number_rows, graph_rows, baseline_rows, memory_rows, machine_rows}) {
+    for (auto part : {recurrent_rows, document_rows, pair_rows, sentence_rows, transformer_rows,
+                      text_number_rows, number_rows, graph_rows, link_rows, baseline_rows,
+                      memory_rows, machine_rows, reader_rows, sight_rows, sight_word_rows}) {
       for (ModelEntry& entry : part()) list.push_back(std::move(entry));
+    }
+    for (ModelEntry& entry : list) {
+      entry.options = [of = entry.options](const Settings& s) {
+        return without_idle_vectors(of(s), s);
+      };
     }
     return list;
   }();

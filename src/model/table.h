@@ -20,6 +20,7 @@ struct ModelEntry {
   Gives gives;
   std::string title, paper, equation;
   bool reads_sentences = false;  // of texts: it is given ModelInputs::document
+  bool reads_letters = false;    // of texts: the same, with words in the place of sentences
   // What suits it where the task's own defaults do not.
   Settings defaults{};
   // The options it reads, given what has been chosen so far.

@@ -10,6 +10,7 @@ namespace fovea {
 struct Embedding {
   Parameter weight;  // [rows, width]
 
+  Embedding() = default;  // of nothing
   Embedding(Scope s, int64_t rows, int64_t width, const Init& init = init::normal(0.1))
       : weight(s.param("weight", {rows, width}, init)) {}
 

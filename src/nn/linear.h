@@ -16,6 +16,7 @@ struct Linear {
   Parameter weight;  // [out, in]
   Parameter bias;    // [out], or empty
 
+  Linear() = default;  // none: it cannot be called
   Linear(Scope s, int64_t in, int64_t out, const LinearOptions& options = {})
       : weight(s.param("weight", {out, in}, options.init)),
         bias(options.bias ? s.param("bias", {out}, init::zeros()) : Parameter()) {}

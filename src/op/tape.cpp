@@ -165,13 +165,21 @@ Gradients Tape::backward(const Tensor& loss) {
 }
 
 Gradients Tape::backward(const Tensor& output, Tensor gradient) {
+  Gradients result;
+  backward(output, std::move(gradient), [&result](uint32_t parameter, Tensor g) {
+    result.by_parameter_.emplace(parameter, std::move(g));
+  });
+  return result;
+}
+
+void Tape::backward(const Tensor& output, Tensor gradient, const Take& take) {
   check(!used_, "backward: this tape has been used; record the forward pass on a new Tape");
   check(gradient.shape() == output.shape(), "backward: the gradient's shape ", gradient.shape(),
         " is not the output's ", output.shape());
   used_ = true;  // what the adjoints compute is not recorded
   const Identity& id = output.identity();
-  if (id.tape != serial_ && !leaves_.contains(id.parameter)) return {};
-  return go_back(node_of(output), std::move(gradient), nullptr);
+  if (id.tape != serial_ && !leaves_.contains(id.parameter)) return;
+  go_back(node_of(output), std::move(gradient), take, nullptr);
 }
 
 std::string Tape::unreachable(const Tensor& value) const {
@@ -194,7 +202,7 @@ std::vector<Tensor> Tape::gradients(const Tensor& loss, std::span<const Tensor> 
   check(unreachable(loss).empty(), "gradients: the loss ", unreachable(loss));
   used_ = true;
   std::vector<Tensor> kept(nodes_.size());
-  go_back(node_of(loss), Tensor::full(loss.shape(), 1, loss.dtype()), &kept);
+  go_back(node_of(loss), Tensor::full(loss.shape(), 1, loss.dtype()), {}, &kept);
   std::vector<Tensor> result;
   for (size_t i = 0; i < of.size(); ++i) {
     result.push_back(kept[static_cast<size_t>(node_of(of[i]))]);
@@ -204,8 +212,7 @@ std::vector<Tensor> Tape::gradients(const Tensor& loss, std::span<const Tensor> 
   return result;
 }
 
-Gradients Tape::go_back(int32_t last, Tensor gradient, std::vector<Tensor>* keep) {
-  Gradients result;
+void Tape::go_back(int32_t last, Tensor gradient, const Take& take, std::vector<Tensor>* keep) {
   std::vector<Tensor> sums(nodes_.size());
   sums[last] = std::move(gradient);
   for (int32_t i = last; i >= 0; --i) {
@@ -213,7 +220,7 @@ Gradients Tape::go_back(int32_t last, Tensor gradient, std::vector<Tensor>* keep
     if (!sums[i].empty()) {
       if (keep) (*keep)[i] = sums[i];
       if (node.parameter) {
-        result.by_parameter_.emplace(node.parameter, std::move(sums[i]));
+        if (take) take(node.parameter, std::move(sums[i]));
       } else if (node.adjoint) {
         const Tensor dy = std::move(sums[i]);
         InputGradients dx(sums, input_nodes_.data() + node.first_input);
@@ -225,7 +232,6 @@ Gradients Tape::go_back(int32_t last, Tensor gradient, std::vector<Tensor>* keep
       node.adjoint = nullptr;
     }
   }
-  return result;
 }
 
 std::vector<Tensor> gradients(const Tensor& loss, std::initializer_list<Tensor> of) {

@@ -101,6 +101,10 @@ class Tape {
   Gradients backward(const Tensor& loss);
   // The same from the gradient of an output of any shape.
   Gradients backward(const Tensor& output, Tensor gradient);
+  // The same, but each gradient is handed over as soon as nothing more will be added to it, by its
+  // parameter's number(), while the pass goes on: those that the forward pass used first come last.
+  using Take = std::function<void(uint32_t parameter, Tensor gradient)>;
+  void backward(const Tensor& output, Tensor gradient, const Take& take);
   // Gradients of the loss with respect to any values that it was computed from on this tape:
   // parameters, watched values, results on the way. A value that the loss does not depend on, or
   // that this tape has not seen, is an Error that says which. Uses the tape up as backward() does.
@@ -150,7 +154,7 @@ class Tape {
   // Why this tape has no gradient of a value; empty when it may have one.
   std::string unreachable(const Tensor& value) const;
   // From the gradient of node `last` to those of all before it; keep[i] stays what node i got.
-  Gradients go_back(int32_t last, Tensor gradient, std::vector<Tensor>* keep);
+  void go_back(int32_t last, Tensor gradient, const Take& take, std::vector<Tensor>* keep);
   // Notes which nodes the inputs are; false if none leads to a parameter, and there is nothing to
   // do.
   bool note_inputs(const char* op, const Inputs& inputs, const Tensor& y);

@@ -12,13 +12,13 @@ std::string comparison_page(const nlohmann::json& comparison) {
     if (found != comparison.end() && found->is_string() && !found->get<std::string>().empty())
       title = found->get<std::string>();
   }
-  return build_page(
-      {.html = "comparison.html",
-       .title = std::move(title),
-       .styles = {"base.css", "heat.css", "comparison.css"},
-       .scripts = {"base.js", "numbers.js", "heat.js", "heads.js", "table.js", "curves.js",
-                   "chart.js", "classes.js", "examples.js", "comparison.js"},
-       .data = comparison});
+  return build_page({.html = "comparison.html",
+                     .title = std::move(title),
+                     .styles = {"base.css", "heat.css", "comparison.css"},
+                     .scripts = {"base.js", "numbers.js", "star.js", "heat.js", "picture.js",
+                                 "heads.js", "table.js", "curves.js", "chart.js", "cost.js",
+                                 "classes.js", "examples.js", "comparison.js"},
+                     .data = comparison});
 }
 
 }  // namespace fovea

@@ -48,6 +48,17 @@ HeatGrid heat_grid(const AttentionMap& map, int64_t most_rows, int64_t most_cols
   return grid;
 }
 
+std::vector<float> group_shades(const AttentionMap& map) {
+  float most = 0;
+  for (const KeyGroup& group : map.groups) most = std::max(most, group.weight);
+  std::vector<float> shades;
+  for (const KeyGroup& group : map.groups) {
+    shades.push_back(most > 0 && std::isfinite(group.weight) ? std::max(0.f, group.weight) / most
+                                                             : 0.f);
+  }
+  return shades;
+}
+
 std::string HeatGrid::note() const {
   const auto part = [](int64_t pooled, const char* what, const char* names) {
     return pooled == 1 ? std::string()

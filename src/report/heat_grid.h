@@ -26,6 +26,9 @@ struct HeatGrid {
 // first.
 HeatGrid heat_grid(const AttentionMap& map, int64_t most_rows, int64_t most_cols);
 
+// The shades of a map's groups of keys, the heaviest 1.
+std::vector<float> group_shades(const AttentionMap& map);
+
 // "0.83", with as many digits as tell small weights apart.
 std::string weight_text(float weight);
 

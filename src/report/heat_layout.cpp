@@ -8,12 +8,14 @@
 #include <cmath>
 
 #include "fovea/report/glyphs.h"
+#include "fovea/report/star_layout.h"
 
 namespace fovea {
 namespace {
 
 constexpr double margin = 24, title_size = 18, name_size = 13, small = 11, gap = 28;
-constexpr double word_height = 24, words_width = 640, most_width = 1600, scale_width = 96;
+constexpr double word_height = 24, group_width = 14, words_width = 640, most_width = 1600,
+                 scale_width = 96;
 constexpr Colour grey{0x5b, 0x66, 0x73}, black{0x1c, 0x23, 0x2b}, white{255, 255, 255};
 
 std::string label_text(const std::string& text, int most) {
@@ -33,9 +35,16 @@ int64_t label_step(const Panel& panel) {
 
 double head_height(const Panel& panel) { return panel.name.empty() ? 0 : name_size + 12; }
 
-void place_words(Panel& panel, const Canvas& canvas) {
+void place_words(Panel& panel, const AttentionMap& map, const Canvas& canvas) {
   double x = 0, y = head_height(panel);
+  size_t group = 0;
+  const std::vector<float> shades = group_shades(map);
   for (int64_t j = 0; j < panel.grid.cols(); ++j) {
+    if (group < map.groups.size() && static_cast<size_t>(j) == map.groups[group].first) {
+      if (x > 0) x = 0, y += word_height + 4;
+      panel.words.push_back({x, y, group_width, "", shades[group++]});
+      x += group_width + 9;
+    }
     const std::string& text = panel.grid.keys[j];
     const double width = canvas.text_width(text, name_size) + 10;
     if (x > 0 && x + width > words_width) {
@@ -66,9 +75,59 @@ void place_cells(Panel& panel, const Canvas& canvas, bool alone, double side) {
   panel.height = panel.cells_y + panel.cell * panel.grid.rows();
 }
 
+// Of one picture a tile for each query, wrapped; of a film a row for each query.
+void place_tiles(Panel& panel, const AttentionMap& map, const Canvas& canvas) {
+  const bool film = map.ground->pictures.size() > 1;
+  const double side = film ? 84 : 144, space = film ? 4 : 14, under = film ? 8 : name_size + 14;
+  const auto strips = picture_strips(map, static_cast<int64_t>(2 * side));
+  const auto label_of = [](const PictureStrip& strip) {
+    const std::string name = label_text(strip.label, 18);
+    return strip.largest > 0 ? name + " " + weight_text(strip.largest) : name;
+  };
+  double left = 0;
+  if (film) {
+    for (const PictureStrip& strip : strips) {
+      left = std::max(left, canvas.text_width(label_of(strip), small) + 10);
+    }
+  }
+  double x = left, y = head_height(panel), tallest = 0;
+  for (const PictureStrip& strip : strips) {
+    double wide = 0, tall = 0;
+    for (const Picture& tile : strip.tiles) {
+      wide += static_cast<double>(tile.width) / 2 + space;
+      tall = std::max(tall, static_cast<double>(tile.height) / 2);
+    }
+    if (film ? x > left : x > 0 && x + wide > 6 * (side + space)) {
+      x = left;
+      y += tallest + under;
+      tallest = 0;
+    }
+    if (film) {
+      panel.labels.push_back({left - 8, y + tall / 2, label_of(strip), small, black, Anchor::end});
+    } else {
+      panel.labels.push_back({x + (wide - space) / 2, y + tall + name_size / 2 + 3, label_of(strip),
+                              small, black, Anchor::middle});
+    }
+    for (const Picture& tile : strip.tiles) {
+      const double width = static_cast<double>(tile.width) / 2,
+                   height = static_cast<double>(tile.height) / 2;
+      panel.tiles.push_back({x, y, width, height, tile});
+      x += width + space;
+    }
+    tallest = std::max(tallest, tall);
+    panel.width = std::max(panel.width, x - space);
+  }
+  panel.height = y + tallest + under;
+}
+
 Panel place(const AttentionMap& map, const Canvas& canvas, bool alone, double side) {
   Panel panel;
   panel.name = label_text(map.name, 60);
+  if (map.ground) {
+    place_tiles(panel, map, canvas);
+    panel.width = std::max(panel.width, canvas.text_width(panel.name, name_size));
+    return panel;
+  }
   const bool is_words = map.queries.size() == 1;
   panel.grid = heat_grid(map, 512, is_words ? std::max<int64_t>(map.keys.size(), 1) : 512);
   panel.note = panel.grid.note();
@@ -79,8 +138,10 @@ Panel place(const AttentionMap& map, const Canvas& canvas, bool alone, double si
     panel.note =
         fmt::format("Nothing to draw: {} queries, {} keys.", map.queries.size(), map.keys.size());
     panel.height = head_height(panel);
+  } else if (is_star(map)) {
+    place_star(panel, map, canvas, alone);
   } else if (is_words) {
-    place_words(panel, canvas);
+    place_words(panel, map, canvas);
   } else {
     place_cells(panel, canvas, alone, side);
   }
@@ -132,11 +193,20 @@ class Shifted : public Canvas {
   void rectangle(double x, double y, double width, double height, Colour colour) override {
     canvas_.rectangle(x_ + x, y_ + y, width, height, colour);
   }
+  void line(double x0, double y0, double x1, double y1, double width, Colour colour) override {
+    canvas_.line(x_ + x0, y_ + y0, x_ + x1, y_ + y1, width, colour);
+  }
+  void disc(double x, double y, double radius, Colour colour) override {
+    canvas_.disc(x_ + x, y_ + y, radius, colour);
+  }
   void write(const Label& label) override {
     Label moved = label;
     moved.x += x_;
     moved.y += y_;
     canvas_.write(moved);
+  }
+  void image(double x, double y, double width, double height, const Picture& picture) override {
+    canvas_.image(x_ + x, y_ + y, width, height, picture);
   }
 
  private:
@@ -150,6 +220,10 @@ void paint_panel(const Panel& panel, Canvas&& canvas) {
     name.bold = true;
     canvas.write(name);
   }
+  for (const Panel::Tile& tile : panel.tiles) {
+    canvas.image(tile.x, tile.y, tile.width, tile.height, tile.picture);
+  }
+  for (const Label& label : panel.labels) canvas.write(label);
   double bottom = panel.height;
   if (!panel.note.empty()) {
     canvas.write({0, bottom - small / 2, panel.note, small, grey});
@@ -161,7 +235,11 @@ void paint_panel(const Panel& panel, Canvas&& canvas) {
     canvas.write({word.x + word.width / 2, word.y + word_height / 2, word.text, name_size,
                   ink_on(word.shade), Anchor::middle});
   }
-  if (panel.words.empty()) paint_cells(panel, canvas);
+  if (panel.star) {
+    paint_star(panel, canvas);
+  } else if (panel.words.empty()) {
+    paint_cells(panel, canvas);
+  }
   paint_scale(panel, panel.cells_x, bottom - small / 2, canvas);
 }
 
@@ -182,8 +260,8 @@ size_t most_heads(const Drawing& drawing) {
 
 }  // namespace
 
-Picture heat_layout(const Drawing& drawing, const Canvas& measure) {
-  Picture picture{label_text(drawing.title, 120), 0, 0, {}};
+HeatPicture heat_layout(const Drawing& drawing, const Canvas& measure) {
+  HeatPicture picture{label_text(drawing.title, 120), 0, 0, {}};
   const double top = margin + (picture.title.empty() ? 0 : title_size + 18);
   const bool alone = drawing.maps.size() == 1;
   // A row a layer, as wide as its heads need, with smaller maps the more there are.
@@ -220,7 +298,7 @@ Picture heat_layout(const Drawing& drawing, const Canvas& measure) {
   return picture;
 }
 
-void paint(const Picture& picture, Canvas& canvas) {
+void paint(const HeatPicture& picture, Canvas& canvas) {
   canvas.rectangle(0, 0, picture.width, picture.height, white);
   if (!picture.title.empty()) {
     Label title{margin, margin + title_size / 2, picture.title, title_size};

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fovea/base/text_place.h"
+#include "fovea/report/picture_map.h"
 
 namespace fovea {
 
@@ -20,6 +22,12 @@ struct AttentionSummary {
   std::vector<float> top_weights;  // [queries, top]
 };
 
+// Keys that belong together, as the words of a sentence: from `first` on.
+struct KeyGroup {
+  size_t first = 0;  // the first of them
+  float weight = 0;  // what they count for together
+};
+
 // What each query took from each key. One query (a classifier's pooling) is drawn as its words,
 // more as a matrix.
 struct AttentionMap {
@@ -29,6 +37,12 @@ struct AttentionMap {
   std::optional<AttentionSummary> summary{};  // there: the words are the first of blocks
   std::vector<TextPlace> query_places{};      // in the input; empty where they are no part of it
   std::vector<TextPlace> key_places{};        // the same of the keys
+  // Of one query: each group of its keys begins a line, behind a block in the colour of its weight.
+  std::vector<KeyGroup> groups{};
+  bool star = false;  // one node of a graph and its neighbours: drawn as that where there is room
+  // The pictures whose regions the keys are; null where they are words. Drawn as the pictures, once
+  // for each query, with what it looked at.
+  std::shared_ptr<const PictureGround> ground{};
 };
 
 // What becomes one picture or page.

@@ -1,4 +1,6 @@
-// A Drawing as JSON: {"title", "maps": [{"name", "queries", "keys", "weights": [[...], ...]}]}.
+// A Drawing as JSON: {"title", "maps": [{"name", "queries", "keys", "weights": [[...], ...]}]}. A
+// map over pictures has "ground": {"pictures": [{"height", "width", "channels", "pixels": base64}],
+// "rows", "columns", "boxes": [[[x, y, width, height], ...], ...], "path"}.
 #pragma once
 
 #include <nlohmann/json.hpp>

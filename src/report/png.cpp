@@ -5,6 +5,7 @@
 #include <stb/stb_easy_font.h>
 #include <stb/stb_image_write.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -52,7 +53,37 @@ class PngCanvas : public Canvas {
     fill(at(x), at(y), at(x + width), at(y + height), colour);
   }
 
+  // Inked by how much of a pixel's width lies inside.
+  void line(double x0, double y0, double x1, double y1, double width, Colour colour) override {
+    const double dx = x1 - x0, dy = y1 - y0, length = dx * dx + dy * dy;
+    const double half = std::max(0.5, width * pixels / 2);
+    cover(std::min(x0, x1), std::min(y0, y1), std::max(x0, x1), std::max(y0, y1), half, colour,
+          [&](double x, double y) {
+            const double t =
+                length > 0 ? std::clamp(((x - x0) * dx + (y - y0) * dy) / length, 0.0, 1.0) : 0;
+            return std::hypot(x - x0 - t * dx, y - y0 - t * dy);
+          });
+  }
+  void disc(double x, double y, double radius, Colour colour) override {
+    cover(x, y, x, y, radius * pixels, colour,
+          [&](double px, double py) { return std::hypot(px - x, py - y); });
+  }
+
   void write(const Label& label) override;
+
+  void image(double x, double y, double width, double height, const Picture& picture) override {
+    const auto at = [](double v) { return static_cast<int>(std::lround(v * pixels)); };
+    const int left = at(x), top = at(y), wide = at(x + width) - left, tall = at(y + height) - top;
+    for (int i = 0; i < tall; ++i) {
+      const int64_t row = i * picture.height / tall;
+      for (int j = 0; j < wide; ++j) {
+        const int64_t column = j * picture.width / wide;
+        const Colour c{picture.at(row, column, 0), picture.at(row, column, 1),
+                       picture.at(row, column, 2)};
+        fill(left + j, top + i, left + j + 1, top + i + 1, c);
+      }
+    }
+  }
 
   std::string encoded() const;
 
@@ -71,6 +102,21 @@ class PngCanvas : public Canvas {
       for (int x = std::max(left, 0); x < std::min(right, width_); ++x) {
         uint8_t* pixel = &image_[(static_cast<size_t>(y) * width_ + x) * 3];
         pixel[0] = colour.r, pixel[1] = colour.g, pixel[2] = colour.b;
+      }
+    }
+  }
+
+  // Pixels that are within `half` of what `distance`, in units of the layout, tells of.
+  template <class F>
+  void cover(double left, double top, double right, double bottom, double half, Colour colour,
+             const F& distance) {
+    const auto low = [half](double v) { return static_cast<int>(std::floor(v * pixels - half)); };
+    const auto high = [half](double v) { return static_cast<int>(std::ceil(v * pixels + half)); };
+    for (int y = low(top); y <= high(bottom); ++y) {
+      for (int x = low(left); x <= high(right); ++x) {
+        const double far = distance((x + 0.5) / pixels, (y + 0.5) / pixels) * pixels;
+        const double ink = std::clamp(half - far + 0.5, 0.0, 1.0);
+        blend(x, y, colour, static_cast<uint8_t>(std::lround(255 * ink)));
       }
     }
   }
@@ -157,23 +203,30 @@ void PngCanvas::write(const Label& label) {
   }
 }
 
-std::string PngCanvas::encoded() const {
+std::string png_of(int width, int height, int channels, const uint8_t* pixels_of) {
   std::string bytes;
   const auto append = [](void* into, void* data, int size) {
     static_cast<std::string*>(into)->append(static_cast<const char*>(data), size);
   };
   const int ok =
-      stbi_write_png_to_func(append, &bytes, width_, height_, 3, image_.data(), width_ * 3);
-  check(ok != 0, "draw_png: could not encode ", width_, " x ", height_, " pixels");
+      stbi_write_png_to_func(append, &bytes, width, height, channels, pixels_of, width * channels);
+  check(ok != 0, "draw_png: could not encode ", width, " x ", height, " pixels");
   return bytes;
 }
 
+std::string PngCanvas::encoded() const { return png_of(width_, height_, 3, image_.data()); }
+
 }  // namespace
+
+std::string encode_png(const Picture& picture) {
+  return png_of(static_cast<int>(picture.width), static_cast<int>(picture.height),
+                static_cast<int>(picture.channels), picture.pixels.data());
+}
 
 std::string draw_png(const Drawing& drawing, std::string* lacking) {
   const auto fonts = FontText::open();
   PngCanvas canvas(fonts);
-  const Picture picture = heat_layout(drawing, canvas);
+  const HeatPicture picture = heat_layout(drawing, canvas);
   canvas.resize(static_cast<int>(picture.width) * pixels,
                 static_cast<int>(picture.height) * pixels);
   paint(picture, canvas);

@@ -3,6 +3,7 @@
 
 #include <iterator>
 
+#include "fovea/base/base64.h"
 #include "fovea/report/glyphs.h"
 #include "fovea/report/heat_layout.h"
 #include "fovea/report/markup.h"
@@ -24,6 +25,21 @@ class SvgCanvas : public Canvas {
                    x, y, width, height, c.r, c.g, c.b);
   }
 
+  void line(double x0, double y0, double x1, double y1, double width, Colour c) override {
+    fmt::format_to(std::back_inserter(body),
+                   "<line x1=\"{:.6g}\" y1=\"{:.6g}\" x2=\"{:.6g}\" y2=\"{:.6g}\" "
+                   "stroke-width=\"{:.4g}\" stroke=\"#{:02x}{:02x}{:02x}\" "
+                   "shape-rendering=\"auto\"/>\n",
+                   x0, y0, x1, y1, width, c.r, c.g, c.b);
+  }
+
+  void disc(double x, double y, double radius, Colour c) override {
+    fmt::format_to(std::back_inserter(body),
+                   "<circle cx=\"{:.6g}\" cy=\"{:.6g}\" r=\"{:.4g}\" "
+                   "fill=\"#{:02x}{:02x}{:02x}\" shape-rendering=\"auto\"/>\n",
+                   x, y, radius, c.r, c.g, c.b);
+  }
+
   void write(const Label& label) override {
     constexpr const char* anchors[] = {"start", "middle", "end"};
     // A text that reads from right to left starts at its right end.
@@ -39,6 +55,13 @@ class SvgCanvas : public Canvas {
                    escaped_markup(label.text));
   }
 
+  void image(double x, double y, double width, double height, const Picture& picture) override {
+    fmt::format_to(std::back_inserter(body),
+                   "<image x=\"{:.6g}\" y=\"{:.6g}\" width=\"{:.6g}\" height=\"{:.6g}\" "
+                   "style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
+                   x, y, width, height, base64_of(encode_png(picture)));
+  }
+
   std::string body;
 };
 
@@ -46,7 +69,7 @@ class SvgCanvas : public Canvas {
 
 std::string draw_svg(const Drawing& drawing) {
   SvgCanvas canvas;
-  const Picture picture = heat_layout(drawing, canvas);
+  const HeatPicture picture = heat_layout(drawing, canvas);
   paint(picture, canvas);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -32,7 +32,7 @@ class Terminal {
   std::string filled(float shade, const std::string& text, int columns) const;
   void wrapped(const std::string& text);
   void legend(float largest);
-  void words(const HeatGrid& grid);
+  void words(const HeatGrid& grid, const AttentionMap& map);
   void matrix(const AttentionMap& map);
   void panel(const HeatGrid& grid, int64_t first, int64_t last);
   void key_labels(std::span<const Text> keys);
@@ -94,8 +94,10 @@ void Terminal::legend(float largest) {
 }
 
 // The keys themselves, each on its shade, as running text.
-void Terminal::words(const HeatGrid& grid) {
+void Terminal::words(const HeatGrid& grid, const AttentionMap& map) {
   int used = 0;
+  size_t group = 0;
+  const std::vector<float> shades = group_shades(map);
   bool letters = options_.colour;
   for (const Text& key : keys_) letters = letters && key.size() <= 1;
   for (int64_t j = 0; j < grid.cols(); ++j) {
@@ -103,7 +105,13 @@ void Terminal::words(const HeatGrid& grid) {
     const std::string colon = options_.colour || options_.unicode ? "" : ":";
     const int extra = tail + static_cast<int>(colon.size());
     const Text word = shortened(keys_[j], width_ - extra);
-    const int needs = columns(word) + extra, gap = used > 0 && !letters ? 1 : 0;
+    const int needs = columns(word) + extra;
+    if (group < map.groups.size() && static_cast<size_t>(j) == map.groups[group].first) {
+      if (used > 0) out_ += '\n';
+      out_ += filled(shades[group++], "", 2);
+      used = 2;
+    }
+    const int gap = used > 0 && !letters ? 1 : 0;
     if (used > 0 && used + gap + needs > width_) {
       out_ += '\n';
       used = 0;
@@ -203,7 +211,7 @@ std::string Terminal::draw(const AttentionMap& map) {
   } else if (map.queries.size() == 1) {
     const HeatGrid grid = heat_grid(map, 1, map.keys.size());
     for (const std::string& key : grid.keys) keys_.push_back(glyphs_of(key));
-    words(grid);
+    words(grid, map);
     legend(grid.largest);
   } else {
     matrix(map);
@@ -214,7 +222,7 @@ std::string Terminal::draw(const AttentionMap& map) {
 }  // namespace
 
 std::string draw_terminal(const AttentionMap& map, const TerminalOptions& options) {
-  return Terminal(options).draw(map);
+  return map.ground ? draw_picture_terminal(map, options) : Terminal(options).draw(map);
 }
 
 }  // namespace fovea

@@ -68,15 +68,21 @@ class AlgorithmSolver final : public Solver {
                         .fork("problems")
                         .fork(static_cast<uint64_t>(epoch_ * epoch_batches + number));
     const int64_t length = lengths_[random.below(static_cast<uint64_t>(in_use()))];
-    const StepBatch b = batch_of(algorithm_, options_, draw(length, config_.batch, random));
+    const auto all = draw(length, config_.batch, random);
+    const int64_t first = shard_.begin(config_.batch), last = shard_.end(config_.batch);
+    const StepBatch b = batch_of(
+        algorithm_, options_,
+        std::span(all).subspan(static_cast<size_t>(first), static_cast<size_t>(last - first)));
     ModelInputs in;
     in.steps = b.steps;
     in.rows = b.asked;
     in.epoch = epoch_;
     return {algorithm_.in_bits ? bit_loss((*model_)(in).scores, b.bits)
                                : model_->loss(in, b.symbols, config_.smoothing),
-            b.steps.dim(0) * b.steps.dim(1)};
+            b.steps.dim(0) * b.steps.dim(1),
+            algorithm_.in_bits ? b.bits.elements() : b.symbols.elements()};
   }
+  int64_t examples_in(int64_t) const override { return config_.batch; }
 
   std::vector<Metric> validate() override {
     return measure(drawn("dev", dev_lengths(), config_.validate_examples)).values();

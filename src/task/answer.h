@@ -44,7 +44,8 @@ struct Prediction {
   std::vector<LabelProbability> probabilities{};  // one label: of all labels, likeliest first
   std::vector<AnswerToken> tokens{};              // labels: of the input; a text: of the answer
   std::vector<Entity> entities{};                 // labels that mark them
-  std::optional<double> number{};  // of a model that gives one, in the unit of the data
+  std::optional<double> number{};    // of a model that gives one, in the unit of the data
+  std::optional<TextPlace> place{};  // of an answer that stands in the passage
 };
 
 // What became of one input of several: its predictions, best first, or why it has none.

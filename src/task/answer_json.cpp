@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -12,6 +13,9 @@
 
 namespace fovea {
 namespace {
+
+// Whether an answer is one of a few: a label, or yes and no.
+bool gives_label(Gives gives) { return gives == Gives::label || gives == Gives::links; }
 
 void append_text(std::string& to, const std::string& text) {
   const bool plain = std::ranges::none_of(
@@ -25,8 +29,28 @@ void append_text(std::string& to, const std::string& text) {
   }
 }
 
+// Digits of a probability, a tenth of what it takes to write any number: taggers write one for
+// every token. False: it is none, or rounds to one.
+bool append_probability(std::string& to, double x) {
+  if (!(x >= 1e-4 && x < 1)) return false;
+  constexpr std::array<double, 4> scales{1e6, 1e7, 1e8, 1e9};
+  constexpr size_t digits = 6;
+  size_t zeros = 0;
+  for (double y = x; y < 0.1; y *= 10) ++zeros;
+  int64_t n = std::llrint(x * scales[zeros]);
+  if (n >= 1'000'000) return false;
+  std::array<char, digits> text{};
+  for (size_t i = digits; i-- > 0; n /= 10) text[i] = static_cast<char>('0' + n % 10);
+  size_t end = digits;
+  while (end > 1 && text[end - 1] == '0') --end;
+  to += "0.";
+  to.append(zeros, '0').append(text.data(), end);
+  return true;
+}
+
 // Six digits are more than a model in float32 knows.
 void append_number(std::string& to, double x) {
+  if (append_probability(to, x)) return;
   if (std::isfinite(x)) {
     fmt::format_to(std::back_inserter(to), "{:.6g}", x);
   } else {
@@ -35,9 +59,14 @@ void append_number(std::string& to, double x) {
 }
 
 void append_place(std::string& to, const TextPlace& place) {
-  fmt::format_to(std::back_inserter(to),
-                 ",\"begin\":{},\"end\":{},\"char_begin\":{},\"char_end\":{}", place.begin,
-                 place.end, place.char_begin, place.char_end);
+  const auto append = [&](std::string_view name, int64_t n) {
+    const fmt::format_int digits(n);
+    to.append(name).append(digits.data(), digits.size());
+  };
+  append(",\"begin\":", place.begin);
+  append(",\"end\":", place.end);
+  append(",\"char_begin\":", place.char_begin);
+  append(",\"char_end\":", place.char_end);
 }
 
 void append_tokens(std::string& to, const std::vector<AnswerToken>& tokens) {
@@ -81,13 +110,21 @@ void append_prediction(std::string& to, const Prediction& p, Gives gives) {
   to += "\"answer\":";
   if (p.number) {
     fmt::format_to(std::back_inserter(to), "{:.9g}", *p.number);
+  } else if (gives == Gives::span && !p.place) {
+    to += "null";  // the passage does not answer
   } else {
     append_text(to, p.text);
   }
   if (gives == Gives::number) return;
-  to += gives == Gives::label ? ",\"probability\":" : ",\"log_probability\":";
-  append_number(to, gives == Gives::label ? std::exp(p.score) : p.score);
-  if (gives != Gives::label) append_tokens(to, p.tokens);
+  if (p.place) append_place(to, *p.place);
+  if (gives == Gives::span || gives == Gives::choice) {
+    to += ",\"probability\":";
+    append_number(to, std::exp(p.score));
+  }
+  if (gives == Gives::span) return;
+  to += gives_label(gives) ? ",\"probability\":" : ",\"log_probability\":";
+  append_number(to, gives_label(gives) ? std::exp(p.score) : p.score);
+  if (!gives_label(gives)) append_tokens(to, p.tokens);
   if (gives == Gives::labels) append_entities(to, p.entities);
 }
 
@@ -151,7 +188,10 @@ std::vector<std::string> answer_columns(Gives gives, const std::vector<std::stri
     return {"line", "token", "tag", "begin", "end", "char_begin", "char_end", "probability"};
   }
   if (gives == Gives::number) return {"line", "answer"};
-  if (gives != Gives::label) return {"line", "rank", "answer", "log_probability"};
+  if (gives == Gives::span) {
+    return {"line", "rank", "answer", "probability", "begin", "end", "char_begin", "char_end"};
+  }
+  if (!gives_label(gives)) return {"line", "rank", "answer", "log_probability"};
   std::vector<std::string> names{"line", "rank", "answer", "probability"};
   names.insert(names.end(), labels.begin(), labels.end());
   return names;
@@ -166,9 +206,16 @@ std::vector<std::vector<std::string>> answer_rows(const Answered& answered, Give
     const std::string rank = std::to_string(rows.size() + 1);
     if (gives == Gives::number) {
       rows.push_back({number, p.text});
+    } else if (gives == Gives::span) {
+      rows.push_back({number, rank, cell(p.text), figure(std::exp(p.score))});
+      if (p.place) {
+        rows.back().insert(rows.back().end(), {say(p.place->begin), say(p.place->end),
+                                               say(p.place->char_begin), say(p.place->char_end)});
+      }
+      rows.back().resize(answer_columns(gives, labels).size());
     } else if (gives != Gives::labels) {
-      rows.push_back({number, rank, cell(p.text),
-                      figure(gives == Gives::label ? std::exp(p.score) : p.score)});
+      rows.push_back(
+          {number, rank, cell(p.text), figure(gives_label(gives) ? std::exp(p.score) : p.score)});
       for (const std::string& label : labels) {
         const auto& all = answered.predictions[0].probabilities;
         const auto found = std::ranges::find(all, label, &LabelProbability::label);

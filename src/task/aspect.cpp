@@ -37,10 +37,62 @@ class AspectSolver final : public LabelSolver<Placed> {
       return of_phrase ? part(example.from, example.to) : all;
     };
     const std::string phrase(example.phrase());
-    return {label, with_keys(maps_of(recorder, 0, [&](const std::string& map) {
-              // A second question to the same rows is a hop.
-              return onto({phrase, phrase + " 2", phrase + " 3"}, keys_of(map));
-            }))};
+    std::vector<AttentionMap> maps = with_keys(maps_of(recorder, 0, [&](const std::string& map) {
+      if (map.starts_with("encoder/")) return within(all);
+      if (map.ends_with("/affinity")) {
+        const PlacedTokens of = part(example.from, example.to);
+        return MapLabels{all.pieces, of.pieces, all.places, of.places};
+      }
+      // A further question to the same rows is a hop.
+      std::vector<std::string> asked{phrase};
+      for (int hop = 2; hop < 10; ++hop) asked.push_back(say(phrase, " ", hop));
+      return onto(asked, keys_of(map));
+    }));
+    if (std::optional<AttentionMap> rotation = rotated(maps, all, example)) {
+      maps.insert(maps.begin(), std::move(*rotation));
+    }
+    std::vector<PlacedTokens> read{all};
+    if (config_.settings.get("whole", "true") == "false") {
+      read = {part(example.from, example.to), part(0, example.from), part(example.to, length)};
+      if (config_.model != "rotatory") read = {all, part(example.from, example.to)};
+    }
+    return {label, with_vector_shares(std::move(maps), recorder, config_, read)};
+  }
+
+ private:
+  // The four maps of rotatory attention over the one sentence that they are parts of; a row for
+  // each, of each hop.
+  static std::optional<AttentionMap> rotated(const std::vector<AttentionMap>& maps,
+                                             const PlacedTokens& all, const Placed& example) {
+    AttentionMap whole;
+    whole.name = "attention/rotation";
+    whole.keys = all.pieces;
+    whole.key_places = all.places;
+    const auto from = static_cast<size_t>(example.from), to = static_cast<size_t>(example.to);
+    struct Part {
+      const char *name, *title;
+      size_t begin;
+    };
+    const auto back = std::ranges::find_if(
+        maps, [](const AttentionMap& map) { return map.name.ends_with("/target_by_left"); });
+    if (back == maps.end()) return std::nullopt;
+    const size_t hops = back->queries.size();
+    for (size_t hop = 0; hop < hops; ++hop) {
+      for (const Part& part : {Part{"/left", "left", 0}, Part{"/right", "right", to},
+                               Part{"/target_by_left", "phrase, left", from},
+                               Part{"/target_by_right", "phrase, right", from}}) {
+        const auto found = std::ranges::find_if(
+            maps, [&](const AttentionMap& map) { return map.name.ends_with(part.name); });
+        if (found == maps.end() || found->queries.size() <= hop) continue;  // nothing stands there
+        std::vector<float> row(all.pieces.size(), 0);
+        const size_t n = found->keys.size();
+        std::copy_n(found->weights.begin() + static_cast<int64_t>(hop * n), n,
+                    row.begin() + static_cast<int64_t>(part.begin));
+        whole.queries.push_back(hops > 1 ? say(part.title, " ", hop + 1) : part.title);
+        whole.weights.insert(whole.weights.end(), row.begin(), row.end());
+      }
+    }
+    return whole;
   }
 
  protected:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "fovea/base/utf8.h"
 
@@ -92,8 +93,11 @@ ClassReport class_report(const std::vector<LabelledItem>& items) {
   std::ranges::stable_sort(wrong, [](const LabelledItem* a, const LabelledItem* b) {
     return a->probability > b->probability;
   });
-  for (size_t i = 0; i < std::min(most_mistakes, wrong.size()); ++i) {
-    report.mistakes.push_back(*wrong[i]);
+  // A text that comes again teaches nothing new.
+  std::set<std::pair<std::string_view, std::string_view>> shown;
+  for (const LabelledItem* item : wrong) {
+    if (report.mistakes.size() == most_mistakes) break;
+    if (shown.emplace(item->text, item->truth).second) report.mistakes.push_back(*item);
   }
   return report;
 }

@@ -3,6 +3,7 @@
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
+#include "fovea/data/algorithms.h"
 #include "fovea/data/asked_tokens.h"
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
@@ -16,6 +17,7 @@
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
+#include "fovea/task/sequence_share.h"
 #include "fovea/task/sparse.h"
 #include "fovea/task/text_cut.h"
 #include "fovea/task/vectors.h"
@@ -70,9 +72,14 @@ class Classify final : public ExampleSolver<Numbered> {
   bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   Loss loss(int64_t number) override {
-    const Fitted::Examples chosen = known(batch(number));
+    std::vector<Numbered> texts = batch(number);
+    SequenceRing* ring = SequenceRing::current();
+    if (ring) share(*ring, texts);
+    const Fitted::Examples chosen = known(texts);
+    // Ranks that share a text all know its scores; the first one's loss is that of the batch.
+    const bool counts = !ring || ring->ranks().rank() == 0;
     return {model_->loss(chosen.inputs, chosen.targets, config_.smoothing),
-            chosen.inputs.text.rows()};
+            chosen.inputs.text.rows(), counts ? chosen.targets.elements() : 0};
   }
 
   std::vector<Metric> validate() override {
@@ -115,12 +122,16 @@ class Classify final : public ExampleSolver<Numbered> {
     }
     if (reads_sentences_) {
       const PlacedTokens tokens = placed_tokens(asked_.of(input), input);
-      return {label, document_maps(recorder, label,
-                                   {cut_to(tokens.pieces, config_.longest),
-                                    cut_to(tokens.places, config_.longest)},
-                                   sentences_of(example))};
+      const PlacedTokens shown{cut_to(tokens.pieces, config_.longest),
+                               cut_to(tokens.places, config_.longest)};
+      const std::vector<int32_t> sentences = sentences_of(example);
+      return {label, with_vector_shares(document_maps(recorder, label, shown, sentences), recorder,
+                                        config_, by_sentence(shown, sentences))};
     }
-    return {label, maps_of(recorder, 0, labels_of(label, input))};
+    PlacedTokens tokens = placed_tokens(asked_.of(input), input);
+    tokens = {cut_to(tokens.pieces, config_.longest), cut_to(tokens.places, config_.longest)};
+    return {label, with_vector_shares(maps_of(recorder, 0, labels_of(label, input)), recorder,
+                                      config_, {tokens})};
   }
 
  protected:
@@ -141,8 +152,14 @@ class Classify final : public ExampleSolver<Numbered> {
     }
     return all;
   }
-  std::vector<Numbered> generate(const std::string&, int64_t n, Random random) const override {
-    return number(generate_sentiment(n > 0 ? n : 4'000, random));
+  std::vector<Numbered> generate(const std::string& name, int64_t n, Random random) const override {
+    const int64_t some = n > 0 ? n : 4'000;
+    if (name == "pathfinder") return number(generate_pathfinder(some, config_.side, random));
+    if (name == "shapes") return number(generate_shapes(some, config_.side, random));
+    if (name != "listops") return number(generate_sentiment(some, random));
+    const auto lengths =
+        fovea::lengths_of("lengths", config_.lengths.empty() ? "100-400" : config_.lengths);
+    return number(generate_listops(some, lengths.front(), lengths.back(), random));
   }
   Lengths lengths_of(const Numbered& e) const override {
     return {static_cast<int64_t>(e.ids.size())};
@@ -292,6 +309,17 @@ class Classify final : public ExampleSolver<Numbered> {
     }
     return nested_sequences_of(all);
   }
+  // Leaves of each text this rank's part.
+  void share(SequenceRing& ring, std::vector<Numbered>& texts) const {
+    check_shares_sequences(config_);
+    std::vector<int64_t> lengths;
+    for (Numbered& e : texts) {
+      if (e.ids.empty()) e.ids = {Tokenizer::unknown};
+      lengths.push_back(static_cast<int64_t>(e.ids.size()));
+    }
+    ring.share(lengths);
+    for (Numbered& e : texts) e.ids = ring.part_of(e.ids);
+  }
   Fitted::Examples known(const std::vector<Numbered>& of) const {
     std::vector<int32_t> wanted;
     for (const Numbered& e : of) wanted.push_back(labels_.id(e.label));
@@ -300,7 +328,9 @@ class Classify final : public ExampleSolver<Numbered> {
   static Sequences sequences(const std::vector<Numbered>& of) {
     std::vector<std::vector<int32_t>> lists;
     for (const Numbered& e : of) {
-      lists.push_back(e.ids.empty() ? std::vector{Tokenizer::unknown} : e.ids);
+      // A part of a shared text may be empty.
+      const bool nothing = e.ids.empty() && !SequenceRing::current();
+      lists.push_back(nothing ? std::vector{Tokenizer::unknown} : e.ids);
     }
     return sequences_of(lists);
   }

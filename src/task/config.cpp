@@ -6,6 +6,7 @@
 #include "fovea/attention/catalog.h"
 #include "fovea/data/vectors.h"
 #include "fovea/model/table.h"
+#include "fovea/model/word_embedding.h"
 #include "fovea/task/solver.h"
 
 namespace fovea {
@@ -27,7 +28,8 @@ const Fields<DataOptions>& data_fields() {
       {"lowercase", &O::lowercase, "lower-case all text"},
       {"min_count", &O::min_count, "tokens that come less often are unknown", whole_from(1, 1e12)},
       {"vocabulary", &O::vocabulary, "most tokens; 0: all", whole_from(0, 1e9)},
-      {"longest", &O::longest, "longer examples (in tokens) are left out; classify: cut",
+      {"longest", &O::longest,
+       "longer examples (in tokens) are left out; classify: cut; read: in windows",
        whole_from(1, 1e9)},
       {"columns", &O::columns, "which columns are meant, by name or number: label=5,text=review"},
       {"format", &O::format, "of files, where content does not tell",
@@ -43,12 +45,28 @@ const Fields<DataOptions>& data_fields() {
        whole_from(0, 1e7)},
       {"lengths", &O::lengths, "lengths to train on, as 1-20 or 8,16"},
       {"test_lengths", &O::test_lengths, "lengths to measure, as 20,40,80"},
+      {"side", &O::side, "built-in pictures: pixels of a side", whole_from(16, 512)},
+      {"letters_of_text", &O::letters_of_text, "built-in documents: letters of each",
+       whole_from(32, 1e6)},
       {"bits", &O::bits, "bits of a vector", whole_from(1, 1024)},
       {"symbols", &O::symbols, "symbols that there are", whole_from(2, 65536)},
       {"repeats", &O::repeats, "repeat-copy: most repeats", whole_from(1, 999)},
       {"curriculum", &O::curriculum, "epochs in which lengths grow, shortest first; 0: none",
        whole_from(0, 1e9)},
       {"directed", &O::directed, "graph: along an edge only the second node looks at the first"},
+      {"neighbours", &O::neighbours,
+       "graph: look at so many drawn neighbours a layer, as 10,10; else at all"},
+      {"size", &O::size,
+       "of pictures, as 32 or 32x48 (height first); auto: the first's, no side above 64"},
+      {"colour", &O::colour, "of pictures; auto: rgb where any has colours",
+       one_of({"auto", "grey", "rgb"})},
+      {"shift_by", &O::shift_by, "while training: pictures are moved by up to so many pixels",
+       whole_from(0, 4096)},
+      {"flip", &O::flip, "while training: left and right change places every other time"},
+      {"crop", &O::crop, "while training: the least part of each side that is seen", above(0, 1)},
+      {"canvas", &O::canvas, "pictures are laid somewhere on a black square of this side; 0: not",
+       whole_from(0, 4096)},
+      {"clutter", &O::clutter, "on a canvas: pieces of other things", whole_from(0, 1000)},
       {"bleu", &O::bleu, "words that BLEU counts; none: already spaced", one_of({"13a", "none"})},
   };
   return fields;
@@ -79,6 +97,10 @@ const Fields<AnswerOptions>& answer_fields() {
       {"temperature", &O::temperature, "below 1 bolder, 0 always the likeliest", between(0, 1e6)},
       {"top_k", &O::top_k, "draw from so many likeliest tokens; 0: all", whole_from(0, 1e9)},
       {"top_p", &O::top_p, "draw from the likeliest tokens of this share", above(0, 1)},
+      {"longest_answer", &O::longest_answer, "most tokens of an answer", whole_from(1, 1e6)},
+      {"no_answer", &O::no_answer, "added to the score of there being no answer",
+       between(-1e6, 1e6)},
+      {"passage", &O::passage, "a file of text that every line asks about"},
   };
   return fields;
 }
@@ -98,15 +120,36 @@ bool has_model(const std::string& name, Takes takes, Gives gives) {
 
 }  // namespace
 
-Takes takes_of(const Task& task, const Settings& said) {
-  if (!task.also) return task.takes;
-  const Takes second = task.also->takes;
-  const std::string model = said.get("model");
+namespace {
+
+// What suits the built-in data that was asked for.
+Settings builtin_settings(const Task& task, const Settings& said) {
+  constexpr std::string_view builtin = "builtin:";
+  const std::string data = said.get("data");
+  if (!data.starts_with(builtin)) return {};
+  return find_builtin(task, data.substr(builtin.size())).settings;
+}
+
+TaskVariant first_variant(const Task& task) {
+  TaskVariant variant;
+  variant.takes = task.takes, variant.gives = task.gives;
+  variant.roles = task.roles, variant.question = task.question;
+  variant.data_options = task.data_options;
+  variant.defaults = task.defaults, variant.budget = task.budget;
+  return variant;
+}
+
+}  // namespace
+
+TaskVariant variant_of(const Task& task, const Settings& said) {
+  if (!task.also) return first_variant(task);
+  const TaskVariant& second = *task.also;
+  const std::string model = said.get("model", builtin_settings(task, said).get("model"));
   const bool first = model.empty() || has_model(model, task.takes, task.gives),
-             other = model.empty() || has_model(model, second, task.gives);
-  if (first != other) return first ? task.takes : second;
-  const bool text = ("," + said.get("columns")).find(",text=") != std::string::npos;
-  return text == (task.takes == Takes::text) ? task.takes : second;
+             other = model.empty() || has_model(model, second.takes, second.gives);
+  const bool named =
+      ("," + said.get("columns")).find("," + second.column + "=") != std::string::npos;
+  return (first == other ? named : other) ? second : first_variant(task);
 }
 
 Settings with_inferred(const Task& task, Settings said) {
@@ -118,42 +161,42 @@ Settings with_inferred(const Task& task, Settings said) {
   options.format = said.get("format", "auto");
   options.header = said.get("header", "auto");
   options.encoding = said.get("encoding", "auto");
-  int64_t numbers = 0, texts = 0;
-  for (const ColumnInfo& column : look_into(data, options).summary.columns) {
-    numbers += column.numeric;
-    texts += !column.numeric && column.mean_length > 8;
-  }
-  if (numbers == 1 && texts > 0) {
-    said.set("model", models_for(task.also->takes, task.gives)[0]->name);
+  if (task.also->is_in(data, options)) {
+    said.set("model", models_for(task.also->takes, task.also->gives)[0]->name);
   }
   return said;
-}
-
-TaskVariant variant_of(const Task& task, Takes takes) {
-  if (task.also && takes == task.also->takes) return *task.also;
-  return {task.takes, task.roles, task.question, task.data_options, task.defaults, task.budget};
 }
 
 namespace {
 
 std::string model_name(const Task& task, const Settings& said) {
-  return said.get(
-      "model", task.defaults.get("model", models_for(takes_of(task, said), task.gives)[0]->name));
+  const TaskVariant variant = variant_of(task, said);
+  if (said.has("model")) return said.get("model");
+  if (const Settings suits = builtin_settings(task, said); suits.has("model")) {
+    return suits.get("model");
+  }
+  return variant.defaults.get("model", models_for(variant.takes, variant.gives)[0]->name);
 }
 
 // What is in force unless more is said: defaults of the task, the model and the built-in data.
 Settings suggested(const Task& task, const Settings& said) {
-  Settings all = variant_of(task, takes_of(task, said)).defaults;
+  const TaskVariant variant = variant_of(task, said);
+  Settings all = variant.defaults;
   const std::string model = model_name(task, said);
-  all.set(find_model(model, takes_of(task, said), task.gives).defaults);
+  all.set(find_model(model, variant.takes, variant.gives).defaults);
+  all.set(builtin_settings(task, said));
   all.set("model", model);
-  constexpr std::string_view builtin = "builtin:";
-  if (const std::string data = said.get("data"); data.starts_with(builtin)) {
-    all.set(find_builtin(task, data.substr(builtin.size())).settings);
-  }
-  const std::string vectors = said.get("vectors");
-  if (!vectors.empty() && !said.has("embed")) {
-    all.set("embed", text_of(vectors_width(vectors)));
+  const auto vectors = vector_files(said.get("vectors"));
+  if (!vectors.empty() && !said.has("vector_widths")) {
+    int64_t widest = 0;
+    std::string widths;
+    for (const std::string& path : vectors) {
+      const int64_t width = vectors_width(path);
+      widths += (widths.empty() ? "" : ",") + text_of(width);
+      widest = std::max(widest, width);
+    }
+    all.set("vector_widths", widths);
+    if (!said.has("embed")) all.set("embed", text_of(widest));
   }
   return all;
 }
@@ -206,17 +249,18 @@ const FieldInfo* find_option(const std::vector<OptionGroup>& groups, std::string
 std::vector<OptionGroup> options_of(const Task& task, const Settings& said) {
   Settings now = suggested(task, said);
   now.set(said);
-  const Takes takes = takes_of(task, said);
-  const TaskVariant variant = variant_of(task, takes);
-  const ModelEntry& entry = find_model(now.get("model"), takes, task.gives);
+  const TaskVariant variant = variant_of(task, said);
+  const ModelEntry& entry = find_model(now.get("model"), variant.takes, variant.gives);
   std::vector<FieldInfo> model{{.name = "model",
                                 .help = "kind of model (fovea list)",
                                 .kind = FieldInfo::Kind::text,
                                 .range = {},
                                 .fallback = entry.name}};
   std::vector<FieldInfo> attention;
-  for (const Takes one : {task.takes, task.also ? task.also->takes : task.takes}) {
-    for (const ModelEntry* fit : models_for(one, task.gives)) {
+  std::vector<std::pair<Takes, Gives>> kinds{{task.takes, task.gives}};
+  if (task.also) kinds.emplace_back(task.also->takes, task.also->gives);
+  for (const auto& [takes, gives] : kinds) {
+    for (const ModelEntry* fit : models_for(takes, gives)) {
       auto& choices = model[0].range.choices;
       if (std::ranges::find(choices, fit->name) == choices.end()) choices.push_back(fit->name);
     }

@@ -7,13 +7,14 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "fovea/base/fields.h"
+#include "fovea/data/picture_batch.h"
 #include "fovea/data/records.h"
 #include "fovea/model/inputs.h"
 #include "fovea/train/options.h"
 
 namespace fovea {
 
-struct DataOptions {
+struct DataOptions : PictureOptions {
   std::string data;       // a file, - (stdin), two parallel files "a,b", or builtin:NAME
   std::string dev, test;  // files of the same format; empty: parts of `data`
   // Shares of `data` that are set apart where no file is named.
@@ -33,8 +34,11 @@ struct DataOptions {
   int64_t hashed = 0;                 // qa: vectors, not learned, for words that are not known
   std::string lengths, test_lengths;  // algorithm: of the problems; empty: as suits them
   int64_t bits = 8, symbols = 32, repeats = 10;
-  int64_t curriculum = 0;    // algorithm: epochs until all lengths are in use
+  int64_t curriculum = 0;         // algorithm: epochs until all lengths are in use
+  int64_t side = 32;              // of built-in pictures
+  int64_t letters_of_text = 500;  // of built-in documents
   bool directed = false;     // graph: who is named second looks at the first, and not the other way
+  std::string neighbours;    // graph: how many each layer looks at, drawn; "": all
   std::string bleu = "13a";  // words that BLEU counts: 13a, or none where they are spaced already
 };
 // All of them, with their ranges; a task reads some.
@@ -52,7 +56,10 @@ struct AnswerOptions {
   // Of drawing: temperature 0 takes the likeliest; top_p leaves the likeliest tokens that make up
   // this share of the probability.
   double temperature = 1, top_p = 1;
-  int64_t top_k = 0;  // draw from so many likeliest tokens; 0: all
+  int64_t top_k = 0;            // draw from so many likeliest tokens; 0: all
+  int64_t longest_answer = 30;  // read: tokens of an answer that is a part of the passage
+  double no_answer = 0;         // read: added to the score of there being none
+  std::string passage{};        // read: a file that all questions are about
 };
 // All of them, with their ranges; a task reads some.
 const Fields<AnswerOptions>& answer_fields();

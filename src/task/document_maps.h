@@ -11,4 +11,8 @@ std::vector<AttentionMap> document_maps(const Recorder& recorder, const std::str
                                         const PlacedTokens& tokens,
                                         const std::vector<int32_t>& sentences);
 
+// The tokens of each sentence.
+std::vector<PlacedTokens> by_sentence(const PlacedTokens& tokens,
+                                      const std::vector<int32_t>& sentences);
+
 }  // namespace fovea

@@ -27,11 +27,17 @@ class ExampleSolver : public Solver {
             " tokens; raise longest");
     }
     std::vector<Lengths> lengths;
-    for (int64_t i : used_) lengths.push_back(lengths_[i]);
-    const Random order = Random(config_.seed).fork("order").fork(static_cast<uint64_t>(epoch));
+    for (int64_t i : used_) lengths.push_back(lengths_[static_cast<size_t>(i)]);
+    const Random order = Random(static_cast<uint64_t>(config_.seed))
+                             .fork("order")
+                             .fork(static_cast<uint64_t>(epoch));
     batches_ = batches_by_length(
         lengths, {.examples = config_.batch, .tokens = config_.batch_tokens}, order);
     return static_cast<int64_t>(batches_.size());
+  }
+
+  int64_t examples_in(int64_t batch) const override {
+    return static_cast<int64_t>(batches_.at(static_cast<size_t>(batch)).size());
   }
 
   std::string summary() override {
@@ -112,13 +118,17 @@ class ExampleSolver : public Solver {
   // The first examples of dev, as many as config's validate_examples.
   std::vector<Example> validation_examples() {
     const auto& dev = parts().dev;
-    const auto most = static_cast<size_t>(config_.validate_examples);
-    return {dev.begin(), most == 0 || most >= dev.size() ? dev.end() : dev.begin() + most};
+    const int64_t most = config_.validate_examples;
+    return {dev.begin(), most == 0 || most >= std::ssize(dev) ? dev.end() : dev.begin() + most};
   }
-  // The examples of a batch of this epoch.
+  // The examples of a batch of this epoch, or of the shard of it that loss() is about.
   std::vector<Example> batch(int64_t number) {
     std::vector<Example> chosen;
-    for (int64_t i : batches_.at(number)) chosen.push_back(learned()[used_[i]]);
+    const std::vector<int64_t>& all = batches_.at(static_cast<size_t>(number));
+    const auto n = static_cast<int64_t>(all.size());
+    for (int64_t i = shard_.begin(n); i < shard_.end(n); ++i) {
+      chosen.push_back(learned()[used_[all[static_cast<size_t>(i)]]]);
+    }
     return chosen;
   }
   // Groups of at most `most` examples of like length; together they are all of them.

@@ -7,9 +7,12 @@
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/file.h"
+#include "fovea/op/reduce.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
 #include "fovea/task/graph_batch.h"
+#include "fovea/task/graph_data.h"
+#include "fovea/task/graph_sampling.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
@@ -72,22 +75,39 @@ class Graphs final : public Solver {
   int64_t begin_epoch(int64_t epoch) override {
     const Examples& train = parts().train;
     const Random order = Random(config_.seed).fork("order").fork(static_cast<uint64_t>(epoch));
-    const std::vector<Lengths> lengths(train.size(), Lengths{1});
+    epoch_ = epoch;
+    const size_t count = sampler_ ? train[0].asked.size() : train.size();
+    const std::vector<Lengths> lengths(count, Lengths{1});
     batches_ = batches_by_length(lengths, {.examples = config_.batch}, order);
     return static_cast<int64_t>(batches_.size());
   }
 
   Loss loss(int64_t number) override {
+    const std::vector<int64_t>& batch = batches_.at(static_cast<size_t>(number));
     Examples chosen;
-    for (int64_t i : batches_.at(static_cast<size_t>(number))) {
-      chosen.push_back(parts().train[static_cast<size_t>(i)]);
+    const int64_t n = std::ssize(batch);
+    if (sampler_) chosen.push_back({parts().train[0].graph, {}, {}});
+    for (int64_t k = shard_.begin(n); k < shard_.end(n); ++k) {
+      const auto i = static_cast<size_t>(batch[static_cast<size_t>(k)]);
+      if (sampler_) {
+        chosen[0].asked.push_back(parts().train[0].asked[i]);
+      } else {
+        chosen.push_back(parts().train[i]);
+      }
     }
     std::vector<int32_t> wanted;
     for (const std::string& label : truths(chosen)) wanted.push_back(labels_.id(label));
     const auto count = static_cast<int64_t>(wanted.size());
-    return {
-        model_->loss(inputs(chosen), Tensor::adopt({count}, std::move(wanted)), config_.smoothing),
-        count};
+    const Tensor targets = Tensor::adopt({count}, std::move(wanted));
+    if (!sampler_) return {model_->loss(inputs(chosen), targets, config_.smoothing), count, count};
+    const Random random =
+        Random(config_.seed).fork("neighbours").fork(static_cast<uint64_t>(epoch_));
+    const auto at = static_cast<uint64_t>(number * shard_.of + shard_.number);
+    const ModelInputs in = sampled(chosen[0].asked, random.fork(at)).in;
+    return {model_->loss(in, targets, config_.smoothing), count, count};
+  }
+  int64_t examples_in(int64_t batch) const override {
+    return std::ssize(batches_.at(static_cast<size_t>(batch)));
   }
 
   std::vector<Metric> validate() override {
@@ -130,6 +150,7 @@ class Graphs final : public Solver {
     const GraphExample asked = asked_by(input, kept);
     const GraphRecord& graph = *asked.graph;
     const bool node = kept.empty();
+    if (node && sampler_) return attend_sampled(input, asked.asked[0]);
     Capture capture{.what = Capture::What::rows};
     if (node) capture.queries = asked.asked;
     const Recorder recorder(capture);
@@ -178,18 +199,6 @@ class Graphs final : public Solver {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::vector<GraphRecord> load(const std::string& source) const {
-    constexpr std::string_view builtin = "builtin:";
-    if (!source.starts_with(builtin)) return read_graphs(source);
-    const std::string name = source.substr(builtin.size());
-    find_builtin(find_task(config_.task), name);
-    const Random random = Random(0).fork(source);
-    if (name == "lookup") {
-      return generate_lookup(config_.examples > 0 ? config_.examples : 2'000, 10, random);
-    }
-    return {generate_communities(config_.examples > 0 ? config_.examples : 400, random)};
-  }
-
   const GraphParts& parts() const {
     std::call_once(read_, [this] { load_parts(parts_); });
     return parts_;
@@ -197,17 +206,21 @@ class Graphs final : public Solver {
   void load_parts(GraphParts& p) const {
     check(!config_.data.empty(), "graph: needs data: a folder, two files, JSON lines, or builtin:",
           find_task(config_.task).builtin[0].name);
-    p.graphs = load(config_.data);
+    p.graphs = load_graphs(config_, config_.data);
     const bool whole = std::ranges::any_of(
         p.graphs, [](const GraphRecord& graph) { return !graph.label.empty(); });
     p.one = p.graphs.size() == 1 && !whole && config_.dev.empty() && config_.test.empty();
+    check(p.one || config_.neighbours.empty(),
+          "graph: neighbours are drawn from one graph whose nodes are labelled; leave the option "
+          "out, as a batch of ",
+          p.graphs.size(), " graphs costs what its graphs cost");
     if (p.one) {
       split_nodes(p);
       return;
     }
     p.train = examples_of(p.graphs, whole);
-    if (!config_.dev.empty()) p.more_dev = load(config_.dev);
-    if (!config_.test.empty()) p.more_test = load(config_.test);
+    if (!config_.dev.empty()) p.more_dev = load_graphs(config_, config_.dev);
+    if (!config_.test.empty()) p.more_test = load_graphs(config_, config_.test);
     p.dev = config_.dev.empty() ? take_part(p.train, config_.dev_part, "dev")
                                 : examples_of(p.more_dev, whole);
     p.test = config_.test.empty() ? take_part(p.train, config_.test_part, "test")
@@ -231,8 +244,14 @@ class Graphs final : public Solver {
     if (train.empty()) train.swap(none);
     if (dev.empty()) dev = take_part(train, config_.dev_part, "dev");
     if (test.empty()) test = take_part(train, config_.test_part, "test");
-    const NodeGraph ready =
-        node_graph(Examples{{&graph, {}, {}}}, {features_of(p.graphs, config_.data), directed()});
+    const GraphBatchOptions how{features_of(p.graphs, config_.data), directed()};
+    NodeGraph ready;
+    if (config_.neighbours.empty()) {
+      ready = node_graph(Examples{{&graph, {}, {}}}, how);
+    } else {
+      counts_ = neighbour_counts(config_.neighbours, layers_of(config_));
+      sampler_ = std::make_unique<const NeighbourSampler>(graph, graph.edges, how);
+    }
     p.train = {{&graph, train, ready}};
     p.dev = {{&graph, dev, ready}};
     p.test = {{&graph, test, ready}};
@@ -305,6 +324,37 @@ class Graphs final : public Solver {
     return in;
   }
 
+  // Nodes of the one graph, with neighbours that were drawn.
+  struct Sampled {
+    ModelInputs in;
+    std::vector<int32_t> nodes;  // that the graph is made of
+  };
+  Sampled sampled(std::span<const int32_t> asked, const Random& random) const {
+    NeighbourSampler::Part part = sampler_->around(asked, counts_, random);
+    Sampled made;
+    std::vector<int32_t> rows(asked.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto count = static_cast<int64_t>(rows.size());
+    made.in.rows = Tensor::adopt({count}, std::move(rows));
+    made.in.graph = std::move(part.graph);
+    made.nodes = std::move(part.nodes);
+    return made;
+  }
+  // What is measured or answered draws the same neighbours every time.
+  static Random when_answering() { return Random(0).fork("neighbours"); }
+  // f of the scores of these examples, a part of their rows at a time.
+  template <class F>
+  void each_score(const Examples& some, const F& f) const {
+    const bool drawn = sampler_ && some.size() == 1 && some[0].graph == &parts().graphs[0];
+    if (!drawn) return f((*model_)(inputs(some)).scores);
+    constexpr size_t at_once = 512;
+    const std::span<const int32_t> asked(some[0].asked);
+    for (size_t from = 0; from < asked.size(); from += at_once) {
+      const auto nodes = asked.subspan(from, std::min(at_once, asked.size() - from));
+      f((*model_)(sampled(nodes, when_answering()).in).scores);
+    }
+  }
+
   // Of each node that is asked about, or of each graph.
   std::vector<std::vector<Prediction>> answer(const Examples& of, int64_t nbest,
                                               bool details = false) const {
@@ -313,23 +363,26 @@ class Graphs final : public Solver {
     for (size_t from = 0; from < of.size(); from += at_once) {
       const Examples some(of.begin() + static_cast<ptrdiff_t>(from),
                           of.begin() + static_cast<ptrdiff_t>(std::min(of.size(), from + at_once)));
-      const Tensor likely = log_softmax((*model_)(inputs(some)).scores);
-      for (int64_t row = 0; row < likely.dim(0); ++row) {
-        auto& predictions = all.emplace_back();
-        for (int32_t label = 0; label < labels_.size(); ++label) {
-          predictions.push_back({labels_.name(label),
-                                 likely.read()[static_cast<size_t>(row * labels_.size() + label)]});
+      each_score(some, [&](const Tensor& scores) {
+        const Tensor likely = log_softmax(scores);
+        for (int64_t row = 0; row < likely.dim(0); ++row) {
+          auto& predictions = all.emplace_back();
+          for (int32_t label = 0; label < labels_.size(); ++label) {
+            predictions.push_back(
+                {labels_.name(label),
+                 likely.read()[static_cast<size_t>(row * labels_.size() + label)]});
+          }
+          std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
+          if (details) {
+            std::vector<LabelProbability> each;
+            for (const Prediction& p : predictions) each.push_back({p.text, std::exp(p.score)});
+            predictions[0].probabilities = std::move(each);
+          }
+          if (static_cast<int64_t>(predictions.size()) > nbest) {
+            predictions.resize(static_cast<size_t>(nbest));
+          }
         }
-        std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
-        if (details) {
-          std::vector<LabelProbability> each;
-          for (const Prediction& p : predictions) each.push_back({p.text, std::exp(p.score)});
-          predictions[0].probabilities = std::move(each);
-        }
-        if (static_cast<int64_t>(predictions.size()) > nbest) {
-          predictions.resize(static_cast<size_t>(nbest));
-        }
-      }
+      });
     }
     return all;
   }
@@ -377,16 +430,31 @@ class Graphs final : public Solver {
     std::ranges::sort(near);
     near.erase(std::unique(near.begin(), near.end()), near.end());
     for (AttentionMap& map : drawing.maps) {
-      AttentionMap small;
-      small.name = map.name, small.queries = map.queries;
-      for (int32_t i : near) {
-        const std::string& label = graph.labels[static_cast<size_t>(i)];
-        small.keys.push_back(graph.names[static_cast<size_t>(i)] +
-                             (label.empty() ? "" : " (" + label + ")"));
-        small.weights.push_back(map.weights[static_cast<size_t>(i)]);
-      }
-      map = std::move(small);
+      map = star_map(map, graph, near, [](int32_t node) { return node; });
     }
+  }
+  // The same where neighbours were drawn: those that it looked at.
+  Drawing attend_sampled(const std::string& name, int32_t node) const {
+    Capture capture{.what = Capture::What::rows};
+    capture.queries = {0};
+    const GraphRecord& graph = parts().graphs[0];
+    const Sampled part = sampled(std::span(&node, 1), when_answering());
+    const Recorder recorder(capture);
+    const Tensor scores = (*model_)(part.in).scores;
+    Drawing drawing{labels_.name(argmax(scores, -1).read<int32_t>()[0]), {}};
+    const std::vector<std::string> keys(part.nodes.size());
+    drawing.maps = maps_of(recorder, 0, [&](const std::string&) {
+      return MapLabels{std::vector{name}, keys};
+    });
+    for (AttentionMap& map : drawing.maps) {
+      std::vector<int32_t> near;
+      for (size_t i = 0; i < part.nodes.size(); ++i) {
+        if (map.weights[i] > 0) near.push_back(static_cast<int32_t>(i));
+      }
+      map =
+          star_map(map, graph, near, [&](int32_t i) { return part.nodes[static_cast<size_t>(i)]; });
+    }
+    return drawing;
   }
 
   mutable std::once_flag read_;
@@ -395,6 +463,9 @@ class Graphs final : public Solver {
   int64_t features_ = 1;
   bool whole_ = false;
   std::vector<std::vector<int64_t>> batches_;
+  int64_t epoch_ = 0;
+  mutable std::unique_ptr<const NeighbourSampler> sampler_;  // where neighbours are drawn
+  mutable std::vector<int64_t> counts_;                      // how many in each layer
   std::unique_ptr<const Scorer> model_;
 };
 

@@ -14,20 +14,28 @@ struct Entries {
   std::vector<float> values;
 };
 
+void add_node(const GraphRecord& g, size_t i, Entries& all) {
+  const auto from = g.features == 0 ? 0 : g.offsets[i], to = g.features == 0 ? 0 : g.offsets[i + 1];
+  all.columns.insert(all.columns.end(), g.columns.begin() + from, g.columns.begin() + to);
+  all.values.insert(all.values.end(), g.values.begin() + from, g.values.begin() + to);
+  if (g.features == 0) all.columns.push_back(0), all.values.push_back(1);
+  all.offsets.push_back(static_cast<int64_t>(all.columns.size()));
+}
+
 Entries entries_of(std::span<const GraphExample> examples) {
   Entries all;
   for (const GraphExample& one : examples) {
-    const GraphRecord& g = *one.graph;
-    for (size_t i = 0; i < g.names.size(); ++i) {
-      const auto from = g.features == 0 ? 0 : g.offsets[i],
-                 to = g.features == 0 ? 0 : g.offsets[i + 1];
-      all.columns.insert(all.columns.end(), g.columns.begin() + from, g.columns.begin() + to);
-      all.values.insert(all.values.end(), g.values.begin() + from, g.values.begin() + to);
-      if (g.features == 0) all.columns.push_back(0), all.values.push_back(1);
-      all.offsets.push_back(static_cast<int64_t>(all.columns.size()));
-    }
+    for (size_t i = 0; i < one.graph->names.size(); ++i) add_node(*one.graph, i, all);
   }
   return all;
+}
+
+// Whether most features are 0.
+bool mostly_zero(int64_t values, int64_t nodes, int64_t width) {
+  return 4 * values < nodes * width;
+}
+bool none_below_zero(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float x) { return x > 0; });
 }
 
 void sum_to_one(Entries& all) {
@@ -41,11 +49,11 @@ void sum_to_one(Entries& all) {
   }
 }
 
-NodeFeatures features_of(Entries all, int64_t width) {
+NodeFeatures features_of(Entries all, int64_t width, bool sparse, bool shares) {
   const auto nodes = static_cast<int64_t>(all.offsets.size()) - 1;
   NodeFeatures made;
-  if (4 * static_cast<int64_t>(all.values.size()) < nodes * width) {
-    if (std::ranges::all_of(all.values, [](float x) { return x > 0; })) sum_to_one(all);
+  if (sparse) {
+    if (shares) sum_to_one(all);
     made.sparse =
         SparseMatrix(width, std::move(all.offsets), std::move(all.columns), std::move(all.values));
     return made;
@@ -88,9 +96,27 @@ NodeGraph node_graph(std::span<const GraphExample> examples, const GraphBatchOpt
     starts.push_back(start + static_cast<int32_t>(g.nodes()));
   }
   const auto count = static_cast<int64_t>(edges.size()) / 2;
-  return {features_of(entries_of(examples), options.features),
+  Entries entries = entries_of(examples);
+  const bool sparse = mostly_zero(static_cast<int64_t>(entries.values.size()), starts.back(),
+                                  options.features),
+             shares = sparse && none_below_zero(entries.values);
+  return {features_of(std::move(entries), options.features, sparse, shares),
           Tensor::adopt({count, 2}, std::move(edges)),
           Packing(Tensor::of({static_cast<int64_t>(starts.size())}, starts))};
+}
+
+FeatureForm feature_form(const GraphRecord& graph, int64_t features) {
+  const bool sparse = graph.features > 0 && mostly_zero(static_cast<int64_t>(graph.values.size()),
+                                                        graph.nodes(), features);
+  return {sparse, sparse && none_below_zero(graph.values)};
+}
+
+NodeGraph node_graph(const GraphRecord& graph, std::span<const int32_t> nodes, const Tensor& edges,
+                     int64_t features, const FeatureForm& form) {
+  Entries entries;
+  for (int32_t node : nodes) add_node(graph, static_cast<size_t>(node), entries);
+  return {features_of(std::move(entries), features, form.sparse, form.shares), edges,
+          Packing(Tensor::ids({2}, {0, static_cast<int32_t>(nodes.size())}))};
 }
 
 }  // namespace fovea

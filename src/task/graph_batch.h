@@ -24,6 +24,16 @@ struct GraphBatchOptions {
 // every node; a graph without features has one that is 1.
 NodeGraph node_graph(std::span<const GraphExample> examples, const GraphBatchOptions& options);
 
+// How a graph's features are kept.
+struct FeatureForm {
+  bool sparse = false, shares = false;  // most are 0; those of a node sum to 1
+};
+FeatureForm feature_form(const GraphRecord& graph, int64_t features);
+// Some nodes of a graph, with edges between them: int32 [E, 2], rows (node, the one it looks at) by
+// their places in the list; `form` is that of the whole graph.
+NodeGraph node_graph(const GraphRecord& graph, std::span<const int32_t> nodes, const Tensor& edges,
+                     int64_t features, const FeatureForm& form);
+
 // Columns that a model of these graphs needs; an Error unless all have as many.
 int64_t features_of(std::span<const GraphRecord> graphs, const std::string& where);
 

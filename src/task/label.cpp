@@ -90,7 +90,7 @@ class Label final : public ExampleSolver<Tagged> {
   Loss loss(int64_t number) override {
     const Fitted::Examples chosen = known(batch(number));
     return {model_->loss(chosen.inputs, chosen.targets, config_.smoothing),
-            chosen.targets.elements()};
+            chosen.targets.elements(), chosen.targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
@@ -197,6 +197,11 @@ class Label final : public ExampleSolver<Tagged> {
     check(kind == "words" || kind == "spaces", init, ": its tokens are ", kind,
           ", label needs words");
     words_ = words_->split_as("spaces", rules);  // the file says what a word is
+    std::vector<Partings::Sentence> written;
+    for (const Tagged& e : parts().train) {
+      if (!e.text.empty()) written.push_back({e.text, e.words});
+    }
+    words_ = words_->learn_partings(written);
     alphabet_ = Tokenizer::learn({.kind = "chars"}, texts);
   }
 

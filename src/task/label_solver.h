@@ -33,7 +33,8 @@ class LabelSolver : public ExampleSolver<Example> {
       for (const auto* list : ids_of(e)) tokens += static_cast<int64_t>(list->size());
     }
     const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
-    return {model_->loss(inputs(chosen), targets, this->config_.smoothing), tokens};
+    return {model_->loss(inputs(chosen), targets, this->config_.smoothing), tokens,
+            targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(this->validation_examples()).values(); }
@@ -77,6 +78,8 @@ class LabelSolver : public ExampleSolver<Example> {
   virtual std::vector<std::string> texts_of(const Example& example) const = 0;
   virtual std::vector<const std::vector<int32_t>*> ids_of(const Example& example) const = 0;
   virtual void number(Example& example, const Tokenizer& tokens) const = 0;
+  // What the model has to know of the data beside tokens and labels.
+  virtual void add_sizes(ModelSizes&) const {}
   // Measures beside accuracy and macro-F1; answers are of all labels.
   virtual void measure_more(const std::vector<Example>&,
                             const std::vector<std::vector<Prediction>>&, Evaluation&) const {}
@@ -91,8 +94,10 @@ class LabelSolver : public ExampleSolver<Example> {
     }
     asked_ = AskedTokens(*tokens_, config.tokens == "auto");
     if (purpose == Purpose::learn) this->parts();
-    model_ = this->template model<Scorer>(
-        {.vocabulary = tokens_->size(), .labels = labels_.size(), .longest = config.longest});
+    ModelSizes sizes{
+        .vocabulary = tokens_->size(), .labels = labels_.size(), .longest = config.longest};
+    add_sizes(sizes);
+    model_ = this->template model<Scorer>(sizes);
     if (purpose == Purpose::learn) start_from_vectors(config, this->parameters_, *tokens_);
   }
 

@@ -14,6 +14,7 @@
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/sampling.h"
+#include "fovea/task/sequence_share.h"
 
 namespace fovea {
 namespace {
@@ -103,21 +104,43 @@ class Lm final : public Solver {
   Loss loss(int64_t batch) override {
     std::vector<Ids> inputs;
     Ids wanted;
-    const auto from = static_cast<size_t>(batch * config_.batch);
-    for (size_t i = from; i < std::min(starts_.size(), from + config_.batch); ++i) {
-      const Window window{train_, starts_[i], starts_[i]};
+    const int64_t n = examples_in(batch), first = batch * config_.batch;
+    for (int64_t i = first + shard_.begin(n); i < first + shard_.end(n); ++i) {
+      const int64_t start = starts_[static_cast<size_t>(i)];
+      const Window window{train_, start, start};
       inputs.push_back(window.input(config_.context));
       const Ids next = window.wanted(config_.context);
       wanted.insert(wanted.end(), next.begin(), next.end());
     }
+    if (SequenceRing* ring = SequenceRing::current()) share(*ring, inputs, wanted);
     const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
     return {cross_entropy(model_->scores(sequences_of(inputs)), targets, config_.smoothing),
-            targets.elements()};
+            targets.elements(), targets.elements()};
+  }
+  int64_t examples_in(int64_t batch) const override {
+    return std::min(config_.batch, static_cast<int64_t>(starts_.size()) - batch * config_.batch);
   }
 
   std::vector<Metric> validate() override {
     const int64_t most = config_.validate_examples > 0 ? config_.validate_examples : 1 << 30;
     return measure(dev_, dev_bytes_, config_.context, most).values();
+  }
+
+  // Leaves of each window, and of what comes next in it, this rank's part.
+  void share(SequenceRing& ring, std::vector<Ids>& inputs, Ids& wanted) const {
+    check_shares_sequences(config_);
+    std::vector<int64_t> lengths;
+    for (const Ids& window : inputs) lengths.push_back(static_cast<int64_t>(window.size()));
+    ring.share(lengths);
+    Ids parts;
+    auto from = wanted.begin();
+    for (Ids& window : inputs) {
+      const auto to = from + static_cast<int64_t>(window.size());
+      const Ids part = ring.part_of(Ids(std::exchange(from, to), to));
+      parts.insert(parts.end(), part.begin(), part.end());
+      window = ring.part_of(window);
+    }
+    wanted = std::move(parts);
   }
 
   // Each token is predicted from at least half a context, but for those at the very beginning.

@@ -16,7 +16,12 @@ std::unique_ptr<Solver> make_mlm(const Config&, Purpose, const std::string& fold
 std::unique_ptr<Solver> make_regress(const Config&, Purpose, const std::string& folder);
 std::unique_ptr<Solver> make_text_regress(const Config&, Purpose, const std::string& folder);
 std::unique_ptr<Solver> make_qa(const Config&, Purpose, const std::string& folder);
+std::unique_ptr<Solver> make_read(const Config&, Purpose, const std::string& folder);
 std::unique_ptr<Solver> make_algorithm(const Config&, Purpose, const std::string& folder);
+std::unique_ptr<Solver> make_image(const Config&, Purpose, const std::string& folder);
+std::unique_ptr<Solver> make_caption(const Config&, Purpose, const std::string& folder);
+std::unique_ptr<Solver> make_ask(const Config&, Purpose, const std::string& folder);
 std::unique_ptr<Solver> make_graph(const Config&, Purpose, const std::string& folder);
+std::unique_ptr<Solver> make_links(const Config&, Purpose, const std::string& folder);
 
 }  // namespace fovea

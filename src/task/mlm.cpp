@@ -61,7 +61,8 @@ class Mlm final : public ExampleSolver<Line> {
     Random hiding = Tape::random()->fork("hide");
     const Hidden hidden = hide(batch(number), hiding);
     const Tensor targets = ids(hidden.truth);
-    return {model_->loss(inputs(hidden), targets, config_.smoothing), targets.elements()};
+    return {model_->loss(inputs(hidden), targets, config_.smoothing), targets.elements(),
+            targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }

@@ -1,11 +1,13 @@
-// pair: one label for two texts; where several second texts stand with one first text, they are
-// ranked too.
+// pair: one label for two texts, or for a text and a record of numbers; where several second texts
+// stand with one first text, they are ranked too.
+#include <filesystem>
 #include <map>
 
 #include "fovea/data/builtin.h"
 #include "fovea/data/text_pairs.h"
 #include "fovea/task/label_solver.h"
 #include "fovea/task/make.h"
+#include "fovea/task/number_scales.h"
 #include "fovea/task/text_cut.h"
 #include "fovea/train/ranking_metrics.h"
 
@@ -25,37 +27,123 @@ std::string relevant_label(const Vocabulary& labels) {
   return "";
 }
 
+// Of the weights of two inputs, a matrix of pairs: how much of each goes together.
+AttentionMap both_sides(const AttentionMap& first, const AttentionMap& second) {
+  AttentionMap both;
+  both.name = "attention/both";
+  both.queries = first.keys, both.keys = second.keys;
+  both.query_places = first.key_places, both.key_places = second.key_places;
+  // Of several questions the last is the one that is answered with.
+  const auto last = [](const AttentionMap& map) {
+    return std::span(map.weights).last(map.keys.size());
+  };
+  for (const float x : last(first)) {
+    for (const float y : last(second)) both.weights.push_back(x * y);
+  }
+  return both;
+}
+
 class PairSolver final : public LabelSolver<NumberedPair> {
  public:
   PairSolver(const Config& config, Purpose purpose, const std::string& folder)
       : LabelSolver(config, purpose, folder) {
+    if (!folder.empty() && std::filesystem::exists(folder + "/record.json")) {
+      scales_ = NumberScales::load(folder, "record");
+    }
     begin(purpose, folder);
+  }
+
+  void save_vocabulary(const std::string& folder) const override {
+    LabelSolver::save_vocabulary(folder);
+    if (scales_) scales_->save(folder, "record");
   }
 
   Drawing attend(const std::string& input) const override {
     const NumberedPair example = ask(input);
     Recorder recorder(capture_of(example.first_ids.size() + example.second_ids.size()));
     const std::string label = answer({example}, 1)[0][0].text;
-    const PlacedTokens first = placed_tokens(tokens_for(example.first), example.first),
-                       second = placed_tokens(tokens_for(example.first), example.second);
-    return {label, with_keys(maps_of(recorder, 0, [&](const std::string& map) {
-              // Alternating attention asks the first text twice.
-              return onto({label, label + " 2"}, map.ends_with("/second") ? second : first);
-            }))};
+    const auto shown = [&](const std::string& text) {
+      const PlacedTokens all = placed_tokens(tokens_for(example.first), text);
+      return PlacedTokens{cut_to(all.pieces, config_.longest), cut_to(all.places, config_.longest)};
+    };
+    const PlacedTokens first = shown(example.first),
+                       second = scales_ ? PlacedTokens{scales_->names, {}} : shown(example.second);
+    // The encoder reads both texts in one go, the second behind the first.
+    const auto self = [&](int64_t b, const PlacedTokens& tokens) {
+      auto maps = maps_of(recorder, b, [&](const std::string& map) {
+        return map.starts_with("encoder/") ? within(tokens) : MapLabels{};
+      });
+      for (AttentionMap& map : maps) map.name += b == 0 ? " of the first" : " of the second";
+      return with_keys(std::move(maps));
+    };
+    std::vector<AttentionMap> maps = with_keys(maps_of(recorder, 0, [&](const std::string& map) {
+      if (map.starts_with("encoder/")) {
+        // A Transformer without attention between the texts reads each by itself.
+        if (map.ends_with("/first")) return within(first);
+        return map.ends_with("/second") ? within(second) : MapLabels{};
+      }
+      if (map.ends_with("/affinity")) {
+        return MapLabels{first.pieces, second.pieces, first.places, second.places};
+      }
+      // Alternating attention asks the first text twice.
+      return onto({label, label + " 2"}, map.ends_with("/second") ? second : first);
+    }));
+    const auto called = [&](std::string_view end) {
+      return std::ranges::find_if(maps, [&](const AttentionMap& map) {
+        return map.name.ends_with(end) && !map.name.starts_with("encoder/");
+      });
+    };
+    if (const auto one = called("/first"), other = called("/second");
+        one != maps.end() && other != maps.end() && called("/affinity") == maps.end()) {
+      maps.push_back(both_sides(*one, *other));
+    }
+    if (config_.settings.get("encoder") == "transformer") {
+      for (AttentionMap& map : self(0, first)) maps.push_back(std::move(map));
+      if (!scales_) {
+        for (AttentionMap& map : self(1, second)) maps.push_back(std::move(map));
+      }
+    }
+    std::vector<PlacedTokens> texts{first};
+    if (!scales_) texts.push_back(second);
+    return {label, with_vector_shares(std::move(maps), recorder, config_, texts)};
   }
 
  protected:
   std::vector<NumberedPair> read(const std::string& path) const override {
-    return noted(path, read_text_pairs);
+    const ReadOptions options = read_options(config_);
+    if (!scales_ && (labels_.size() > 0 || path == "-" || !has_records(path, options))) {
+      return noted(path, read_text_pairs);
+    }
+    return noted(path, [&](const std::string& from, const ReadOptions& how, ReadSummary* summary) {
+      TextRecords all = read_text_records(from, how, summary);
+      if (!scales_) scales_ = NumberScales::of(all.names, numbers_of(all.pairs));
+      check<ErrorKind::input>(all.names == scales_->names, from, ": its numbers are ",
+                              listed(all.names), ", those that were learned from ",
+                              listed(scales_->names),
+                              "; say columns numbers=", "... in that order");
+      return std::move(all.pairs);
+    });
   }
-  std::vector<NumberedPair> generate(const std::string&, int64_t n, Random random) const override {
-    return numbered(generate_answers(n > 0 ? n : 4'000, random));
+  std::vector<NumberedPair> generate(const std::string& name, int64_t n,
+                                     Random random) const override {
+    const int64_t some = n > 0 ? n : 4'000;
+    if (name == "documents") {
+      return numbered(generate_documents(some, config_.letters_of_text, random));
+    }
+    if (name != "records") return numbered(generate_answers(some, random));
+    TextRecords all = generate_records(some, random);
+    if (!scales_) scales_ = NumberScales::of(all.names, numbers_of(all.pairs));
+    return numbered(std::move(all.pairs));
+  }
+  void add_sizes(ModelSizes& sizes) const override {
+    if (scales_) sizes.features = static_cast<int64_t>(scales_->names.size());
   }
   Lengths lengths_of(const NumberedPair& e) const override {
     return {static_cast<int64_t>(e.first_ids.size()), static_cast<int64_t>(e.second_ids.size())};
   }
   std::string together(const NumberedPair& e) const override { return e.first; }
   std::vector<std::string> texts_of(const NumberedPair& e) const override {
+    if (scales_) return {e.first};
     return {e.first, e.second};
   }
   std::vector<const std::vector<int32_t>*> ids_of(const NumberedPair& e) const override {
@@ -63,19 +151,28 @@ class PairSolver final : public LabelSolver<NumberedPair> {
   }
   NumberedPair parsed(const std::string& line) const override {
     const size_t tab = line.find('\t');
-    check(tab != std::string::npos, "pair: needs two texts with a tab between them, got '", line,
+    check(tab != std::string::npos, "pair: needs ",
+          scales_ ? "a text and its numbers" : "two texts", " with a tab between them, got '", line,
           "'");
     NumberedPair e;
-    e.first = line.substr(0, tab), e.second = line.substr(tab + 1);
+    e.first = line.substr(0, tab);
+    if (scales_) {
+      e.numbers = record_of("pair", line.substr(tab + 1), scales_->names.size());
+    } else {
+      e.second = line.substr(tab + 1);
+    }
     return e;
   }
-  std::string line_of(const NumberedPair& e) const override { return e.first + "\t" + e.second; }
+  std::string line_of(const NumberedPair& e) const override {
+    return e.first + "\t" + (scales_ ? record_text(e.numbers) : e.second);
+  }
   void number(NumberedPair& e, const Tokenizer& tokens) const override {
     const auto ids = [&](const std::string& text) {
       std::vector<int32_t> list = cut_to(tokens.encode(text), config_.longest);
       return list.empty() ? std::vector{Tokenizer::unknown} : list;
     };
-    e.first_ids = ids(e.first), e.second_ids = ids(e.second);
+    e.first_ids = ids(e.first);
+    if (!scales_) e.second_ids = ids(e.second);
   }
   ModelInputs inputs(const std::vector<NumberedPair>& of) const override {
     std::vector<std::vector<int32_t>> first, second;
@@ -84,7 +181,13 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     }
     ModelInputs in;
     in.text = sequences_of(first);
-    in.second = sequences_of(second);
+    if (scales_) {
+      std::vector<std::vector<double>> rows;
+      for (const NumberedPair& e : of) rows.push_back(e.numbers);
+      in.numbers = scales_->scaled(rows);
+    } else {
+      in.second = sequences_of(second);
+    }
     return in;
   }
 
@@ -117,6 +220,21 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     }
     for (auto& one : all) result.metrics.push_back(std::move(one));
   }
+
+ private:
+  static std::vector<std::vector<double>> numbers_of(const std::vector<TextPair>& pairs) {
+    std::vector<std::vector<double>> rows;
+    for (const TextPair& pair : pairs) rows.push_back(pair.numbers);
+    return rows;
+  }
+  static std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  // There: examples are a text and a record. Told by the first file that is read.
+  mutable std::optional<NumberScales> scales_;
 };
 
 }  // namespace

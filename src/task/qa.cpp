@@ -7,6 +7,7 @@
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
 #include "fovea/data/stories.h"
+#include "fovea/model/memory/stories.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
@@ -66,7 +67,8 @@ class Qa final : public ExampleSolver<Numbered> {
     const auto chosen = batch(number);
     Batch b = batch_of(chosen);
     b.in.epoch = epoch_;
-    return {model_->loss(b.in, b.targets, config_.smoothing), b.in.story.inner.rows()};
+    return {model_->loss(b.in, b.targets, config_.smoothing), b.in.story.inner.rows(),
+            b.targets.elements(), dynamic_cast<const SumsLoss*>(model_.get()) != nullptr};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }

@@ -78,6 +78,7 @@ class Regress final : public ExampleSolver<Row> {
         (*model_)({.numbers = keys_, .known = {keys_, known_.targets, /*own=*/true}}).scores;
     return {mean(square(predicted - known_.targets)), keys_.dim(0)};
   }
+  int64_t examples_in(int64_t) const override { return 0; }  // each row looks at all the others
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
@@ -190,7 +191,7 @@ class Regress final : public ExampleSolver<Row> {
 
 std::unique_ptr<Solver> make_regress(const Config& config, Purpose purpose,
                                      const std::string& folder) {
-  if (takes_of(find_task(config.task), config.settings) == Takes::text) {
+  if (variant_of(find_task(config.task), config.settings).takes == Takes::text) {
     return make_text_regress(config, purpose, folder);
   }
   return std::make_unique<Regress>(config, purpose, folder);

@@ -8,6 +8,7 @@
 #include "fovea/task/maps.h"
 #include "fovea/task/number_metrics.h"
 #include "fovea/task/text_cut.h"
+#include "fovea/task/vectors.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea {
@@ -34,6 +35,7 @@ class TextRegress final : public ExampleSolver<Rated> {
     asked_ = AskedTokens(*tokens_, config.tokens == "auto");
     if (purpose == Purpose::learn) parts();
     model_ = model<Scorer>({.vocabulary = tokens_->size(), .longest = config.longest});
+    if (purpose == Purpose::learn) start_from_vectors(config, parameters_, *tokens_);
   }
 
   void save_vocabulary(const std::string& folder) const override {
@@ -52,7 +54,8 @@ class TextRegress final : public ExampleSolver<Rated> {
     }
     const ModelInputs in{.text = sequences(chosen)};
     const auto out = (*model_)(in);
-    return {regression_loss(out.scores, targets, out.log_probability), in.text.rows()};
+    return {regression_loss(out.scores, targets, out.log_probability), in.text.rows(),
+            targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
@@ -124,6 +127,7 @@ class TextRegress final : public ExampleSolver<Rated> {
     scale_ = std::sqrt(squares / static_cast<double>(texts.size()));
     if (!(scale_ > 0)) scale_ = 1;
     center_ = static_cast<float>(center_), scale_ = static_cast<float>(scale_);  // as they are kept
+    add_vector_words(config_, texts);
     tokens_ = Tokenizer::learn({.kind = config_.tokens,
                                 .lowercase = config_.lowercase,
                                 .min_count = config_.min_count,

@@ -136,10 +136,14 @@ struct Builtin {
 // What a task can be given instead of what it mostly is.
 struct TaskVariant {
   Takes takes = Takes::text;              // what its models take
+  Gives gives = Gives::label;             // and what they give
   std::vector<Role> roles;                // what a record of its files has
   Role question;                          // what of a record it is asked with
   std::vector<std::string> data_options;  // which of data_fields() it reads
   Settings defaults, budget;              // as Task has them
+  std::string column{};                   // the role of a column that says that this is meant
+  // Whether a file holds it, where nothing was said.
+  bool (*is_in)(const std::string& path, const ReadOptions& options) = nullptr;
 };
 
 // A row of the table of tasks.
@@ -161,13 +165,12 @@ struct Task {
 };
 // All of them, in the order that help lists them.
 const std::vector<Task>& tasks();
-// What a run takes, given what was said: the model's name tells, or that columns name a text.
-Takes takes_of(const Task& task, const Settings& said);
-// What was said, and what the data's file says where nothing else does: where it holds a text and
-// no numbers but the target, the model is one that takes a text.
+// What a run takes and gives, and what goes with that, given what was said: the model's name tells,
+// or what suits the built-in data, or that columns name what only one of the two has.
+TaskVariant variant_of(const Task& task, const Settings& said);
+// What was said, and what the data's file says where nothing else does: where it holds what the
+// other variant takes, the model is one of that.
 Settings with_inferred(const Task& task, Settings said);
-// With what goes with that: roles, question, options, defaults.
-TaskVariant variant_of(const Task& task, Takes takes);
 // An unknown one is an Error that suggests the nearest.
 const Task& find_task(std::string_view name);
 
@@ -188,9 +191,9 @@ std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& s
 template <class Kind>
 std::unique_ptr<const Kind> Solver::model(const ModelSizes& sizes) {
   const Task& task = find_task(config_.task);
-  auto made =
-      make_model<Kind>(find_model(config_.model, takes_of(task, config_.settings), task.gives),
-                       Scope(parameters_), sizes, config_.settings);
+  const TaskVariant variant = variant_of(task, config_.settings);
+  auto made = make_model<Kind>(find_model(config_.model, variant.takes, variant.gives),
+                               Scope(parameters_), sizes, config_.settings);
   if (file_) file_->finish();
   return made;
 }

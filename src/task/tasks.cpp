@@ -1,100 +1,17 @@
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fovea/base/file.h"
 #include "fovea/data/algorithms.h"
-#include "fovea/data/tokenizer_style.h"
 #include "fovea/task/make.h"
 #include "fovea/task/solver.h"
+#include "fovea/task/variants.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea {
 
-std::vector<Metric> Evaluation::values() const {
-  std::vector<Metric> values;
-  for (const One& one : metrics) {
-    Tally sum;
-    for (const Tally& tally : one.tallies) add_to(sum, tally);
-    values.push_back(find_metric(one.metric).measure(sum));
-    values.back().name = one.metric;
-  }
-  return values;
-}
-
-std::optional<std::string> Solver::heard(std::string&, const std::string& line) const {
-  if (line.find_first_not_of(" \t\r") == std::string::npos) return std::nullopt;
-  return line;
-}
-
-Solver::Solver(const Config& config, Purpose purpose, const std::string& folder)
-    : config_(config),
-      parameters_(static_cast<uint64_t>(config.seed)),
-      learns_(purpose == Purpose::learn) {
-  if (purpose == Purpose::learn) return;
-  file_.emplace(folder + "/model.safetensors");
-  parameters_ = Parameters(static_cast<uint64_t>(config.seed), Dtype::f32, file_->source());
-}
-
-std::string Solver::split_text() const {
-  const auto part = [](const std::string& name, const std::string& file, double share) {
-    return file.empty() ? say(name, " is ", std::lround(1000 * share) / 10.0, " % of the data")
-                        : say(name, " is ", file);
-  };
-  return part("dev", config_.dev, config_.dev_part) + ", " +
-         part("test", config_.test, config_.test_part) +
-         (config_.dev.empty() || config_.test.empty() ? ", the same whatever the seed" : "");
-}
-
-void Solver::note_tokens(const std::string& which, std::span<const std::string> texts) const {
-  if (config_.data.starts_with("builtin:")) return;
-  note(say(which, ": ", detect_tokens(texts).reason()));
-}
-
-void Solver::check_source(const std::string& source) const {
-  check(!source.empty(), config_.task,
-        ": needs data: a file, or builtin:", find_task(config_.task).builtin[0].name);
-  check(source != "-" || learns_,
-        "the data that this model learned from came by stdin and is not "
-        "there any more; name a file to measure on");
-}
-
-std::vector<Answered> Solver::predict_each(const std::vector<std::string>& lines,
-                                           const PredictOptions& options) const {
-  std::vector<Answered> all(lines.size());
-  try {
-    auto predictions = predict(lines, options);
-    for (size_t i = 0; i < lines.size(); ++i) all[i].predictions = std::move(predictions[i]);
-    return all;
-  } catch (const Error& error) {
-    if (lines.size() == 1) all[0].error = error.what();
-    if (lines.size() <= 1) return all;
-  }
-  for (size_t i = 0; i < lines.size(); ++i) {
-    PredictOptions one = options;
-    one.first += i;
-    all[i] = std::move(predict_each({lines[i]}, one)[0]);
-  }
-  return all;
-}
-
 namespace {
-
-// Step by step: g++ 12 takes a temporary of it for one that is not set.
-TaskVariant regress_from_text(std::vector<std::string> files) {
-  TaskVariant variant;
-  variant.takes = Takes::text;
-  variant.roles = {{"target", Role::Kind::number}, {"text"}};
-  variant.question.name = "text";
-  for (const char* name : {"tokens", "lowercase", "min_count", "vocabulary", "longest"}) {
-    files.emplace_back(name);
-  }
-  variant.data_options = std::move(files);
-  variant.defaults = {{"tokens", "auto"}, {"dropout", "0.3"}, {"width", "128"}};
-  variant.budget = {{"time", "60s"}};
-  return variant;
-}
 
 std::vector<Builtin> algorithm_data() {
   std::vector<Builtin> list;
@@ -159,24 +76,37 @@ const std::vector<Task>& tasks() {
        .takes = Takes::text,
        .gives = Gives::label,
        .several_answers = true,
-       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
+       .data_options =
+           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "lengths", "side"}),
        .answer_options = {},
-       .builtin = {{"sentiment", "opinions, with negation"}},
+       .builtin = {{"sentiment", "opinions, with negation"},
+                   {"listops",
+                    "values of nested lists, 100 to 400 tokens (--lengths)",
+                    {{"tokens", "spaces"}}},
+                   {"pathfinder",
+                    "whether a dashed path joins two dots, pixel by pixel (--side)",
+                    {{"tokens", "chars"}, {"longest", "1024"}}},
+                   {"shapes",
+                    "which shape a grey picture shows, pixel by pixel (--side)",
+                    {{"tokens", "chars"}, {"longest", "1024"}}}},
        .defaults = {{"tokens", "auto"}, {"dropout", "0.3"}, {"width", "128"}},
        .budget = {{"time", "60s"}},
        .make = make_classify},
       {.name = "pair",
        .title = "One label for two texts; ranks them where several stand with one",
-       .input = "label, a and b: CSV, TSV, JSON lines",
+       .input = "label, a and b, or a and numbers: CSV, TSV, JSON lines",
        .roles = {{"label", Role::Kind::label}, {"a"}, {"b"}},
        .question = {"a"},
        .beside = {"b"},
        .takes = Takes::pair,
        .gives = Gives::label,
        .several_answers = true,
-       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
+       .data_options =
+           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "letters_of_text"}),
        .answer_options = {},
-       .builtin = {{"answers", "questions, and texts that may answer them"}},
+       .builtin = {{"answers", "questions, and texts that may answer them"},
+                   {"records", "notes that name a number, and the numbers of the record"},
+                   {"documents", "whether two long texts are about the same thing"}},
        .defaults = {{"tokens", "auto"}, {"dropout", "0.2"}, {"width", "64"}, {"batch", "32"}},
        .budget = {{"time", "60s"}},
        .make = make_pair},
@@ -276,6 +206,33 @@ const std::vector<Task>& tasks() {
                     {"batch", "32"}},
        .budget = {{"time", "60s"}},
        .make = make_qa},
+      {.name = "read",
+       .title = "A passage and a question: the part of it that answers, or one of candidates",
+       .input =
+           "SQuAD's JSON; passage, question and answer (and candidates): TSV, CSV, JSON lines; "
+           "CBT's and CNN's cloze files",
+       .roles = {{"passage"}, {"question"}, {"answer"}},
+       .question = {"passage"},
+       .beside = {"question"},
+       .takes = Takes::passage,
+       .gives = Gives::span,
+       .several_answers = true,
+       .data_options = with({"tokens", "lowercase", "min_count", "vocabulary", "longest"}),
+       .answer_options = {"longest_answer", "no_answer", "passage"},
+       .builtin = {{"facts",
+                    "people, where and when they were born, what they do",
+                    {{"letters", "16"}, {"embed", "32"}, {"width", "32"}, {"rate", "0.008"}}},
+                   {"cloze",
+                    "who did what to whom, in other words and with a blank; names mean nothing",
+                    {{"model", "attention_sum"},
+                     {"tokens", "spaces"},
+                     {"rate", "0.006"},
+                     {"schedule", "cosine"},
+                     {"embed", "32"}}}},
+       .defaults = {{"tokens", "auto"}, {"batch", "32"}, {"clip", "5"}, {"rate", "0.001"}},
+       .budget = {{"time", "60s"}},
+       .also = read_choices(with({"tokens", "lowercase", "min_count", "vocabulary", "longest"})),
+       .make = make_read},
       {.name = "algorithm",
        .title = "What a simple program does, learned on short inputs and measured by length",
        .input = "builtin:NAME; a file of problems to measure on",
@@ -298,6 +255,70 @@ const std::vector<Task>& tasks() {
                     {"validate_examples", "100"}},
        .budget = {{"time", "60s"}},
        .make = make_algorithm},
+      {.name = "image",
+       .title = "One label for a picture",
+       .input = "label and picture: CSV, TSV, JSON lines; a folder for each label; or IDX and NPY "
+                "arrays images,labels",
+       .roles = {{"label", Role::Kind::label}, {"picture"}},
+       .question = {"picture"},
+       .takes = Takes::picture,
+       .gives = Gives::label,
+       .several_answers = true,
+       .data_options = with({"size", "colour", "shift_by", "flip", "crop", "canvas", "clutter"}),
+       .answer_options = {},
+       .builtin = {{"digits", "digits drawn by our own code, 28 x 28"},
+                   {"translated", "the same somewhere on a canvas of 60 x 60", {{"canvas", "60"}}},
+                   {"cluttered",
+                    "and among pieces of other digits",
+                    {{"canvas", "60"}, {"clutter", "4"}}}},
+       .defaults = {{"batch", "64"}, {"rate", "0.001"}, {"schedule", "cosine"}},
+       .budget = {{"time", "60s"}},
+       .make = make_image},
+      {.name = "caption",
+       .title = "A text about a picture, or about a film",
+       .input = "picture (or frames) and caption: TSV, CSV, JSON lines that name picture files",
+       .roles = {{"picture"}, {"caption"}},
+       .question = {"picture"},
+       .takes = Takes::picture,
+       .gives = Gives::tokens,
+       .several_answers = true,
+       .data_options =
+           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "size", "colour"}),
+       .answer_options = {"beam", "length_penalty"},
+       .builtin =
+           {{"scenes",
+             "coloured shapes and digits, told from left to right; their places are known",
+             {{"tokens", "spaces"}, {"model", "soft"}, {"channels", "16"}, {"rate", "0.002"}}},
+            {"moving",
+             "films of a thing that moves one way and then another",
+             {{"tokens", "spaces"},
+              {"model", "temporal"},
+              {"stages", "3"},
+              {"channels", "12"},
+              {"rate", "0.002"}}}},
+       .defaults = {{"tokens", "auto"}, {"batch", "32"}, {"rate", "0.001"}, {"schedule", "cosine"}},
+       .budget = {{"time", "120s"}},
+       .also = caption_of_frames(
+           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "size", "colour"})),
+       .make = make_caption},
+      {.name = "ask",
+       .title = "Questions about a picture",
+       .input = "picture, question and answer: TSV, CSV, JSON lines; or a folder as SHAPES has it",
+       .roles = {{"picture"}, {"question"}, {"answer", Role::Kind::label}},
+       .question = {"picture"},
+       .beside = {"question"},
+       .takes = Takes::scene,
+       .gives = Gives::label,
+       .several_answers = true,
+       .data_options =
+           with({"tokens", "lowercase", "min_count", "vocabulary", "longest", "size", "colour"}),
+       .answer_options = {},
+       .builtin = {{"scenes",
+                    "what colour, what shape, whether there is, what stands at an edge",
+                    {{"tokens", "spaces"}, {"channels", "16"}, {"rate", "0.002"}}}},
+       .defaults = {{"tokens", "auto"}, {"batch", "32"}, {"rate", "0.001"}, {"schedule", "cosine"}},
+       .budget = {{"time", "120s"}},
+       .make = make_ask},
       {.name = "graph",
        .title = "Labels of a graph's nodes, or of whole graphs",
        .input = "a folder of features.txt, labels.txt and edges.txt; nodes.csv,edges.csv; or JSON "
@@ -307,7 +328,8 @@ const std::vector<Task>& tasks() {
        .takes = Takes::graph,
        .gives = Gives::label,
        .several_answers = true,
-       .data_options = {"data", "dev", "test", "dev_part", "test_part", "examples", "directed"},
+       .data_options = {"data", "dev", "test", "dev_part", "test_part", "examples", "directed",
+                        "neighbours"},
        .answer_options = {},
        .builtin = {{"communities", "a graph of groups with words of their own"},
                    {"lookup",
@@ -327,6 +349,25 @@ const std::vector<Task>& tasks() {
            {{"rate", "0.005"}, {"weight_decay", "0.0005"}, {"clip", "0"}, {"early_stop", "100"}},
        .budget = {{"epochs", "1000"}},
        .make = make_graph},
+      {.name = "links",
+       .title = "Whether there is an edge between two nodes of a graph",
+       .input = "a graph, as graph has it; some of its edges are held out",
+       .roles = {},
+       .question = {"nodes"},
+       .takes = Takes::graph,
+       .gives = Gives::links,
+       .several_answers = true,
+       .data_options = {"data", "dev_part", "test_part", "examples", "directed", "neighbours"},
+       .answer_options = {},
+       .builtin = {{"communities", "a graph of groups with words of their own"}},
+       .defaults = {{"model", "gcn"},
+                    {"rate", "0.01"},
+                    {"clip", "0"},
+                    {"early_stop", "50"},
+                    {"dev_part", "0.05"},
+                    {"test_part", "0.1"}},
+       .budget = {{"epochs", "200"}},
+       .make = make_links},
   };
   return all;
 }
@@ -356,7 +397,7 @@ std::string config_path(const std::string& folder) { return folder + "/config.js
 }  // namespace
 
 void save_config(const std::string& folder, const Config& config) {
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   const nlohmann::ordered_json json{
       {"format", "fovea 2"}, {"task", config.task}, {"options", to_json(config)}};
   const std::string text = json.dump(2) + "\n";
@@ -399,13 +440,13 @@ void check_answer_options(const Config& config, const Settings& settings) {
 
 std::vector<ScoredText> Solver::score(const std::vector<std::string>&) const {
   fail("score: ", config_.task,
-       " gives no probabilities to texts; lm, mlm, translate and classify do");
+       " gives no probabilities to texts; lm, mlm, translate, classify and read do");
 }
 
 std::unique_ptr<Solver> begin_run(const Config& config, const std::string& folder, bool goes_on) {
   auto solver = find_task(config.task).make(config, Purpose::learn, goes_on ? folder : "");
   if (folder.empty() || goes_on) return solver;
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   solver->save_vocabulary(folder);
   save_config(folder, config);  // last: a folder with a config is whole
   return solver;

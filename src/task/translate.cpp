@@ -1,7 +1,4 @@
 // translate: from n tokens to m.
-#include <cmath>
-#include <numeric>
-
 #include "fovea/attention/recorder.h"
 #include "fovea/data/asked_tokens.h"
 #include "fovea/data/builtin.h"
@@ -10,8 +7,10 @@
 #include "fovea/model/seq2seq/beam_search.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
+#include "fovea/task/lesson.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
+#include "fovea/task/vectors.h"
 #include "fovea/train/bleu.h"
 #include "fovea/train/text_metrics.h"
 
@@ -21,37 +20,47 @@ namespace {
 // An example with the numbers that stand for its texts.
 struct Numbered : Pair {
   std::vector<int32_t> source_ids, target_ids;
+  std::vector<std::vector<int32_t>> letters{};  // of each word of the source, for models that read
+                                                // them
 };
 
 class Translate final : public ExampleSolver<Numbered> {
  public:
   Translate(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config, purpose, folder) {
+      : ExampleSolver(config, purpose, folder),
+        reads_letters_(find_model(config.model, Takes::text, Gives::tokens).reads_letters) {
     if (folder.empty()) {
       learn_tokens();
     } else {
       source_ = Tokenizer::load(folder, "source");
       target_ = Tokenizer::load(folder, "target");
+      if (reads_letters_) alphabet_ = Tokenizer::load(folder, "letters");
     }
     asked_ = AskedTokens(*source_, config.tokens == "auto");
     if (purpose == Purpose::learn) parts();
     model_ = model<Translator>({.vocabulary = source_->size(),
                                 .target_vocabulary = target_->size(),
+                                .alphabet = alphabet_ ? alphabet_->size() : 0,
                                 .longest = config.longest + 2});
-    if (purpose == Purpose::learn) start_from_frequencies();
+    if (purpose == Purpose::learn) {
+      start_from_vectors(config, parameters_, *source_);
+      std::vector<const std::vector<int32_t>*> targets;
+      for (const Numbered& e : parts().train) targets.push_back(&e.target_ids);
+      start_from_frequencies(model_->output_bias(), targets);
+    }
   }
 
   void save_vocabulary(const std::string& folder) const override {
     source_->save(folder, "source");
     target_->save(folder, "target");
+    if (alphabet_) alphabet_->save(folder, "letters");
   }
 
   Loss loss(int64_t number) override {
     const auto chosen = batch(number);
-    const Taught taught = teach(chosen);
-    return {classification_loss(taught.out.scores, taught.wanted, config_.smoothing,
-                                taught.out.log_probability),
-            taught.wanted.elements()};
+    const Lesson lesson = lesson_of(chosen);
+    return {model_->loss(inputs(chosen), lesson.target, lesson.wanted, config_.smoothing),
+            lesson.wanted.elements(), lesson.wanted.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples(), 1).values(); }
@@ -106,6 +115,7 @@ class Translate final : public ExampleSolver<Numbered> {
               const PlacedTokens source = placed_tokens(asked_.of(example.source), example.source);
               std::vector<std::string> target = target_->pieces(example.target);
               if (name.starts_with("encoder")) return within(source);
+              if (name.ends_with("/letters")) return onto(target, letters_of(example, source));
               // Self-attention of a decoder stands on the tokens it has read, the first being none.
               std::vector<std::string> read = target;
               read.insert(read.begin(), "(begin)");
@@ -126,7 +136,7 @@ class Translate final : public ExampleSolver<Numbered> {
     std::vector<std::string> sources;
     for (const Numbered& e : all) sources.push_back(e.source);
     const Tokenizer& tokens = asked_.of_all(sources);
-    for (Numbered& e : all) e.source_ids = tokens.encode(e.source);
+    for (Numbered& e : all) number_source(e, tokens);
     return all;
   }
   std::vector<Numbered> generate(const std::string& name, int64_t n, Random random) const override {
@@ -172,7 +182,15 @@ class Translate final : public ExampleSolver<Numbered> {
                              .max_size = config_.vocabulary};
     const bool shared = config_.settings.get("shared") == "true";
     if (shared) sources.insert(sources.end(), targets.begin(), targets.end());
+    if (reads_letters_) alphabet_ = Tokenizer::learn({.kind = "chars"}, sources);
+    const size_t own = sources.size();
+    add_vector_words(config_, sources);
     source_ = Tokenizer::learn(options, sources);
+    sources.resize(own);
+    const std::string& kind = source_->options().kind;
+    check(!reads_letters_ || kind == "words" || kind == "spaces", "translate: the model ",
+          config_.model, " reads words and their letters, but the tokens are ", kind,
+          "; take words or spaces");
     options.kind = target_kind();
     target_ = shared ? source_ : Tokenizer::learn(options, targets);
     if (config_.tokens == "auto") note_tokens("source tokens", sources);
@@ -180,32 +198,39 @@ class Translate final : public ExampleSolver<Numbered> {
     change_examples([this](Numbered& e) { fill(e); });
   }
 
-  // With a large vocabulary the first thing to learn is how often each word comes, and learning
-  // that drives the layer below the output into saturation, from which it does not come back. So
-  // the output starts there.
-  void start_from_frequencies() {
-    const Parameter output = model_->output_bias();
-    if (output.empty()) return;
-    std::vector<double> counts(target_->size(), 1);
-    for (const Numbered& e : parts().train) {
-      for (int32_t id : e.target_ids) ++counts[id];
-      ++counts[Tokenizer::end];
-    }
-    const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
-    const auto bias = output.write();
-    for (size_t i = 0; i < counts.size(); ++i) {
-      bias[i] = static_cast<float>(std::log(counts[i] / all));
-    }
-  }
-
   void fill(Numbered& e) const {
     if (!source_) return;
-    e.source_ids = source_->encode(e.source);
+    number_source(e, *source_);
     e.target_ids = target_->encode(e.target);
+  }
+  void number_source(Numbered& e, const Tokenizer& tokens) const {
+    e.source_ids = tokens.encode(e.source);
+    if (!alphabet_) return;
+    e.letters.clear();
+    for (const Token& token : tokens.pieces_with_places(e.source)) {
+      e.letters.push_back(alphabet_->encode(token.text));
+      if (e.letters.back().empty()) e.letters.back() = {Tokenizer::unknown};
+    }
+  }
+  // The letters of the source's words, each where it stands.
+  PlacedTokens letters_of(const Numbered& e, const PlacedTokens& words) const {
+    PlacedTokens all;
+    for (const TextPlace& word : words.places) {
+      const auto begin = static_cast<size_t>(word.begin), end = static_cast<size_t>(word.end);
+      const PlacedTokens of_word =
+          placed_tokens(*alphabet_, std::string_view(e.source).substr(begin, end - begin));
+      for (size_t i = 0; i < of_word.pieces.size(); ++i) {
+        all.pieces.push_back(of_word.pieces[i]);
+        const TextPlace& at = of_word.places[i];
+        all.places.push_back({word.begin + at.begin, word.begin + at.end,
+                              word.char_begin + at.char_begin, word.char_begin + at.char_end});
+      }
+    }
+    return all;
   }
   Numbered ask(Pair pair) const {
     Numbered e{std::move(pair), {}, {}};
-    e.source_ids = asked_.of(e.source).encode(e.source);
+    number_source(e, asked_.of(e.source));
     e.target_ids = target_->encode(e.target);
     return e;
   }
@@ -220,26 +245,29 @@ class Translate final : public ExampleSolver<Numbered> {
     return all;
   }
 
-  static Sequences sources(const std::vector<Numbered>& of) {
+  ModelInputs inputs(const std::vector<Numbered>& of) const {
     std::vector<std::vector<int32_t>> lists;
-    for (const Numbered& e : of) lists.push_back(e.source_ids);
-    for (auto& list : lists) {
-      if (list.empty()) list = {Tokenizer::unknown};  // a model needs something to look at
+    std::vector<std::vector<std::vector<int32_t>>> letters;
+    for (const Numbered& e : of) {
+      lists.push_back(e.source_ids);
+      letters.push_back(e.letters);
+      if (!lists.back().empty()) continue;
+      lists.back() = {Tokenizer::unknown};  // a model needs something to look at
+      letters.back() = {{Tokenizer::unknown}};
     }
-    return sequences_of(lists);
+    ModelInputs in{.text = sequences_of(lists)};
+    if (reads_letters_) in.document = nested_sequences_of(letters);
+    return in;
   }
 
-  Taught teach(const std::vector<Numbered>& of) const {
+  static Lesson lesson_of(const std::vector<Numbered>& of) {
     std::vector<std::vector<int32_t>> targets;
-    std::vector<int32_t> wanted;
-    for (const Numbered& e : of) {
-      targets.push_back({Tokenizer::begin});
-      targets.back().insert(targets.back().end(), e.target_ids.begin(), e.target_ids.end());
-      wanted.insert(wanted.end(), e.target_ids.begin(), e.target_ids.end());
-      wanted.push_back(Tokenizer::end);
-    }
-    return {model_->teach({.text = sources(of)}, sequences_of(targets)),
-            Tensor::of({static_cast<int64_t>(wanted.size())}, wanted)};
+    for (const Numbered& e : of) targets.push_back(e.target_ids);
+    return fovea::lesson_of(targets);
+  }
+  Taught teach(const std::vector<Numbered>& of) const {
+    const Lesson lesson = lesson_of(of);
+    return {model_->teach(inputs(of), lesson.target), lesson.wanted};
   }
 
   // What each token of an answer cost, the end included, as the model reads its own answer.
@@ -263,7 +291,7 @@ class Translate final : public ExampleSolver<Numbered> {
     for (const auto& group : groups(of, std::max<int64_t>(1, 128 / beam))) {
       std::vector<Numbered> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
-      const auto answers = beam_search(model_->decoder(), model_->encode({.text = sources(chosen)}),
+      const auto answers = beam_search(model_->decoder(), model_->encode(inputs(chosen)),
                                        {.beam = beam,
                                         .nbest = nbest,
                                         .length_penalty = config_.length_penalty,
@@ -298,7 +326,12 @@ class Translate final : public ExampleSolver<Numbered> {
       result.truths.push_back(of[i].target);
       result.outputs.push_back(text);
     }
-    const bool letters = target_kind() == "chars" || config_.data.starts_with("builtin:");
+    // Of words written in letters, whether all are right; of sentences, how much of them.
+    int64_t spaces = 0;
+    for (const Numbered& e : of) spaces += std::ranges::count(e.target, ' ');
+    const bool letters =
+        (target_kind() == "chars" && spaces < 3 * static_cast<int64_t>(of.size())) ||
+        config_.data.starts_with("builtin:");
     result.metrics = letters ? std::vector{exact, cer, bleu} : std::vector{bleu, exact, cer};
     if (auto alignment = measure_alignment(of); !alignment.tallies.empty()) {
       result.metrics.insert(result.metrics.begin() + 1, std::move(alignment));
@@ -346,7 +379,8 @@ class Translate final : public ExampleSolver<Numbered> {
     return tally;
   }
 
-  std::optional<Tokenizer> source_, target_;
+  bool reads_letters_;
+  std::optional<Tokenizer> source_, target_, alphabet_;
   AskedTokens asked_;
   std::unique_ptr<const Translator> model_;
 };

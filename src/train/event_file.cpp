@@ -7,9 +7,9 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 #include "fovea/base/error.h"
+#include "fovea/base/file.h"
 
 namespace fovea {
 namespace {
@@ -62,10 +62,7 @@ std::string real(uint32_t field, float value) {
 }  // namespace
 
 EventFile::EventFile(const std::string& folder, int64_t wall_seconds) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  check<ErrorKind::io>(!error, "cannot make the folder '", folder,
-                       "' for TensorBoard: ", error.message());
+  make_folder(folder);
   const std::string plain = say(folder, "/events.out.tfevents.", wall_seconds);
   path_ = plain;
   // Never an old file: its last record may be cut short.

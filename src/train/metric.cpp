@@ -6,6 +6,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/names.h"
 #include "fovea/train/bleu.h"
+#include "fovea/train/caption_metrics.h"
 #include "fovea/train/label_metrics.h"
 
 namespace fovea {
@@ -41,6 +42,12 @@ double bits_per_byte_of(const Tally& sum) { return ratio_of(sum) / std::log(2.0)
 std::span<const MetricKind> metrics() {
   static const MetricKind table[] = {
       {"bleu", "BLEU of the corpus, 0 to 100, as sacreBLEU counts it", true, bleu_of},
+      {"cider_d", "CIDEr-D of the captions, 0 to 10", true, ratio_of},
+      {"bleu_1", "BLEU of captions, words alone, 0 to 100", true, caption_bleu_of<1>},
+      {"bleu_2", "BLEU of captions, up to pairs of words", true, caption_bleu_of<2>},
+      {"bleu_3", "BLEU of captions, up to three words", true, caption_bleu_of<3>},
+      {"bleu_4", "BLEU of captions, up to four words", true, caption_bleu_of<4>},
+      {"pointing", "share of the looks that fall on what a word names", true, ratio_of},
       {"exact_match", "share of texts that are right to the letter", true, ratio_of},
       {"cer", "character errors for each character of the truth", false, ratio_of},
       {"alignment", "share of outputs that look at the right input", true, ratio_of},
@@ -51,6 +58,9 @@ std::span<const MetricKind> metrics() {
       {"accuracy", "share of texts labelled right", true, accuracy_of},
       {"macro_f1", "mean of the classes' F1", true, macro_f1_of},
       {"right_answers", "share of questions that are answered right", true, ratio_of},
+      {"answer_f1", "overlap of words with the answers given, as SQuAD counts it", true, ratio_of},
+      {"answer_em", "share of answers that are one of those given, as SQuAD counts it", true,
+       ratio_of},
       {"wrong_bits", "share of bits that are wrong", false, ratio_of},
       {"sequences", "share of sequences that are right from end to end", true, ratio_of},
       {"prefix", "share of each sequence before its first error", true, ratio_of},
@@ -58,6 +68,9 @@ std::span<const MetricKind> metrics() {
       {"map", "mean average precision of the ranked candidates", true, ratio_of},
       {"mrr", "mean of 1 / the rank of the first that is right", true, ratio_of},
       {"precision_at_1", "share of questions whose first candidate is right", true, ratio_of},
+      {"auc", "how often an edge scores above a pair without one", true, ratio_of},
+      {"hits_at_10", "share of edges that fewer than 10 of 100 other pairs score above", true,
+       ratio_of},
       {"rmse", "root of the mean squared error", false, rmse_of},
       {"mae", "mean of the absolute error", false, ratio_of},
       {"r2", "part of the variance that is explained", true, r2_of},

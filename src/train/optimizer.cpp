@@ -54,91 +54,115 @@ void check_options(const OptimizerOptions& o) {
 
 class RuleOptimizer : public Optimizer {
  public:
-  RuleOptimizer(const Parameters& parameters, const Kind& kind, const OptimizerOptions& options,
-                const std::vector<ParameterGroup>& groups)
+  RuleOptimizer(const Parameters& parameters, std::vector<ParameterSlice> slices, const Kind& kind,
+                const OptimizerOptions& options, const std::vector<ParameterGroup>& groups)
       : parameters_(parameters.entries().begin(), parameters.entries().end()),
+        slices_(std::move(slices)),
         kind_(kind),
         options_(options) {
-    for (const Parameter& entry : parameters_) {
+    for (const ParameterSlice& slice : slices_) {
+      const Parameter& w = slice.parameter;
       groups_.push_back({});
       for (const ParameterGroup& group : groups) {
-        if (entry.name().starts_with(group.prefix)) groups_.back() = group;
+        if (w.name().starts_with(group.prefix)) groups_.back() = group;
       }
+      const bool whole = slice.count == w.elements();
       for (size_t k = 0; k < kind.arrays.size(); ++k) {
-        arrays_.push_back(Tensor::zeros(entry.value().shape(), entry.value().dtype()));
+        arrays_.push_back(Tensor::zeros(whole ? w.shape() : Shape{slice.count}, w.dtype()));
       }
     }
   }
 
   void step(const Gradients& gradients, double factor) override {
     ++steps_;
-    const auto step_of = [&](const ParameterGroup& group) -> kernel::RuleStep {
-      const double rate = options_.rate * factor * group.rate;
-      const double decay = options_.weight_decay * group.weight_decay;
-      return {.rate = rate,
-              .l2 = kind_.decoupled_decay ? 0 : decay,
-              .decay = kind_.decoupled_decay ? rate * decay : 0,
-              .beta1 = options_.beta1,
-              .beta2 = options_.beta2,
-              .eps = options_.eps,
-              .fix1 = 1 - std::pow(options_.beta1, steps_),
-              .fix2 = 1 - std::pow(options_.beta2, steps_),
-              .momentum = options_.momentum,
-              .rho = options_.rho};
-    };
     Tensor* arrays = arrays_.data();
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      const Parameter& w = parameters_[i];
-      if (gradients.has(w)) step(step_of(groups_[i]), w, arrays, gradients[w]);
-      arrays += kind_.arrays.size();
+    for (size_t i = 0; i < slices_.size(); ++i, arrays += kind_.arrays.size()) {
+      const Parameter& w = slices_[i].parameter;
+      if (!gradients.has(w)) continue;
+      const Tensor g = gradients[w];
+      check(g.dtype() == w.dtype() && g.shape() == w.shape(), kind_.name, ": a parameter of shape ",
+            w.shape(), " needs a gradient like it, got ", g.shape());
+      with_real(w.dtype(), [&]<class T>(T) {
+        update<T>(i, arrays, g.read<T>().subspan(static_cast<size_t>(slices_[i].begin)), factor);
+      });
     }
   }
+
+  void step_slices(std::span<const std::span<const float>> gradients, double factor) override {
+    check(gradients.size() == slices_.size(), kind_.name, ": ", slices_.size(),
+          " slices need as many gradients, got ", gradients.size());
+    ++steps_;
+    Tensor* arrays = arrays_.data();
+    for (size_t i = 0; i < slices_.size(); ++i, arrays += kind_.arrays.size()) {
+      if (!gradients[i].empty()) update<float>(i, arrays, gradients[i], factor);
+    }
+  }
+
+  std::span<const Tensor> arrays() const override { return arrays_; }
+  const std::vector<std::string>& array_names() const override { return kind_.arrays; }
 
   std::vector<NamedTensor> state() const override {
     std::vector<NamedTensor> named{
         {"steps", Tensor::of({1}, std::vector<int32_t>{static_cast<int32_t>(steps_)})}};
-    const std::vector<std::string> names = array_names();
-    for (size_t i = 0; i < names.size(); ++i) named.push_back({names[i], arrays_[i]});
+    size_t at = 0;
+    for (const ParameterSlice& slice : slices_) {
+      for (const std::string& array : kind_.arrays) {
+        named.push_back({array + "/" + slice.parameter.name(), arrays_[at++]});
+      }
+    }
     return named;
   }
 
   void restore(const Safetensors& from) override {
     const Tensor steps = load(from, "steps", {1}, Dtype::i32);
-    const std::vector<std::string> names = array_names();
     std::vector<Tensor> arrays;
-    for (size_t i = 0; i < names.size(); ++i) {
-      arrays.push_back(load(from, names[i], arrays_[i].shape(), arrays_[i].dtype()));
+    for (const ParameterSlice& slice : slices_) {
+      const Parameter& w = slice.parameter;
+      for (const std::string& array : kind_.arrays) {
+        const Tensor whole = load(from, array + "/" + w.name(), w.shape(), w.dtype());
+        const auto at = static_cast<size_t>(slice.begin), n = static_cast<size_t>(slice.count);
+        arrays.push_back(slice.count == w.elements()
+                             ? whole
+                             : Tensor::of({slice.count}, whole.read().subspan(at, n)));
+      }
     }
     // All of this model's arrays are there; one more would belong to a larger model.
     size_t ours = 0;
+    const size_t needed = parameters_.size() * kind_.arrays.size();
     for (const auto& entry : from.entries()) {
       for (const std::string& array : kind_.arrays) ours += entry.name.starts_with(array + "/");
     }
-    check(ours == names.size(), kind_.name, ": the saved state has ", ours, " arrays for ",
-          kind_.name, ", this model needs ", names.size(),
+    check(ours == needed, kind_.name, ": the saved state has ", ours, " arrays for ", kind_.name,
+          ", this model needs ", needed,
           "; it belongs to another model: start anew or resume that one");
     steps_ = steps.read<int32_t>()[0];
     arrays_ = std::move(arrays);
   }
 
  private:
-  std::vector<std::string> array_names() const {
-    std::vector<std::string> names;
-    for (const Parameter& entry : parameters_) {
-      for (const std::string& array : kind_.arrays) names.push_back(array + "/" + entry.name());
-    }
-    return names;
+  // Slice i by the gradient g, which begins where the slice does.
+  template <class T>
+  void update(size_t i, Tensor* arrays, std::span<const T> g, double factor) const {
+    const ParameterSlice& slice = slices_[i];
+    T* a[2] = {};
+    for (size_t k = 0; k < kind_.arrays.size(); ++k) a[k] = arrays[k].template write<T>().data();
+    kernel::update(kind_.rule, rule_step(groups_[i], factor),
+                   slice.parameter.write<T>().data() + slice.begin, a, g.data(), slice.count);
   }
 
-  void step(const kernel::RuleStep& how, const Parameter& w, Tensor* arrays,
-            const Tensor& g) const {
-    check(g.dtype() == w.dtype() && g.shape() == w.shape(), kind_.name, ": a parameter of shape ",
-          w.shape(), " needs a gradient like it, got ", g.shape());
-    with_real(w.dtype(), [&]<class T>(T) {
-      T* a[2] = {};
-      for (size_t k = 0; k < kind_.arrays.size(); ++k) a[k] = arrays[k].write<T>().data();
-      kernel::update(kind_.rule, how, w.write<T>().data(), a, g.read<T>().data(), w.elements());
-    });
+  kernel::RuleStep rule_step(const ParameterGroup& group, double factor) const {
+    const double rate = options_.rate * factor * group.rate;
+    const double decay = options_.weight_decay * group.weight_decay;
+    return {.rate = rate,
+            .l2 = kind_.decoupled_decay ? 0 : decay,
+            .decay = kind_.decoupled_decay ? rate * decay : 0,
+            .beta1 = options_.beta1,
+            .beta2 = options_.beta2,
+            .eps = options_.eps,
+            .fix1 = 1 - std::pow(options_.beta1, steps_),
+            .fix2 = 1 - std::pow(options_.beta2, steps_),
+            .momentum = options_.momentum,
+            .rho = options_.rho};
   }
 
   Tensor load(const Safetensors& from, const std::string& name, const Shape& shape,
@@ -152,12 +176,13 @@ class RuleOptimizer : public Optimizer {
     return array;
   }
 
-  std::vector<Parameter> parameters_;
+  std::vector<Parameter> parameters_;   // of the table
+  std::vector<ParameterSlice> slices_;  // of them, that are stepped
   std::vector<ParameterGroup> groups_;  // one for each
   const Kind& kind_;
   OptimizerOptions options_;
   int64_t steps_ = 0;
-  std::vector<Tensor> arrays_;  // for each parameter of the table those of its kind
+  std::vector<Tensor> arrays_;  // for each slice those of its kind
 };
 
 }  // namespace
@@ -167,9 +192,18 @@ Optimizer::~Optimizer() = default;
 std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters,
                                           const OptimizerOptions& options,
                                           const std::vector<ParameterGroup>& groups) {
+  std::vector<ParameterSlice> whole;
+  for (const Parameter& entry : parameters.entries()) whole.push_back({entry, 0, entry.elements()});
+  return make_optimizer(parameters, std::move(whole), options, groups);
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters,
+                                          std::vector<ParameterSlice> slices,
+                                          const OptimizerOptions& options,
+                                          const std::vector<ParameterGroup>& groups) {
   const Kind& kind = find_kind(options);
   check_options(options);
-  return std::make_unique<RuleOptimizer>(parameters, kind, options, groups);
+  return std::make_unique<RuleOptimizer>(parameters, std::move(slices), kind, options, groups);
 }
 
 double gradient_norm(const Parameters& parameters, const Gradients& gradients) {

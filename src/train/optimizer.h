@@ -29,6 +29,12 @@ struct OptimizerOptions {
   double weight_decay = 0;            // how strongly weights are drawn to 0
 };
 
+// Some numbers of a parameter, which follow each other.
+struct ParameterSlice {
+  Parameter parameter;
+  int64_t begin, count;
+};
+
 // A rule, and what it remembers of the parameters it steps.
 class Optimizer {
  public:
@@ -43,6 +49,14 @@ class Optimizer {
   // Takes the state back from a file that may hold other arrays too. An Error, and nothing changed,
   // when an array is missing or has another shape or type.
   virtual void restore(const Safetensors& from) = 0;
+
+  // Of one that was made for slices: the same step, from a gradient for each of them; an empty one
+  // leaves its slice as it is.
+  virtual void step_slices(std::span<const std::span<const float>> gradients, double factor) = 0;
+  // What it remembers: for each slice, or parameter, its arrays one after the other.
+  virtual std::span<const Tensor> arrays() const = 0;
+  // The names of the arrays, as in "<array>/<parameter>".
+  virtual const std::vector<std::string>& array_names() const = 0;
 };
 
 // Parameters whose names begin with `prefix`, and how their steps differ from the others'.
@@ -54,6 +68,12 @@ struct ParameterGroup {
 // Steps the table's parameters; all of them must have been made before. Frozen ones stay as they
 // are. Of several groups that fit a parameter the last one counts.
 std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters,
+                                          const OptimizerOptions& options,
+                                          const std::vector<ParameterGroup>& groups = {});
+// Steps these slices of the table's parameters alone, and remembers nothing of the others. What it
+// restores is the state of whole parameters.
+std::unique_ptr<Optimizer> make_optimizer(const Parameters& parameters,
+                                          std::vector<ParameterSlice> slices,
                                           const OptimizerOptions& options,
                                           const std::vector<ParameterGroup>& groups = {});
 

@@ -23,6 +23,8 @@ const Fields<TrainOptions>& training_fields() {
       {"batch", &O::batch, "examples a batch", whole_from(1, 1e6)},
       {"batch_tokens", &O::batch_tokens, "most tokens a batch; 0: no limit", whole_from(0, 1e9)},
       {"accumulate", &O::accumulate, "batches that make one step", whole_from(1, 1e6)},
+      {"shards", &O::shards, "parts of a batch that processes share", whole_from(1, 4096)},
+      {"sequence_parallel", &O::sequence_parallel, "processes share every sequence, not the batch"},
       {"optimizer", &O::optimizer, "how gradients become steps",
        one_of({"adam", "adamw", "sgd", "adadelta", "rmsprop"})},
       {"rate", &O::rate, "learning rate", above(0, 1e3)},

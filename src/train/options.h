@@ -15,9 +15,11 @@ struct TrainOptions {
   std::string time;  // "90s", "5m", "2h"
   int64_t steps = 0, epochs = 0;
 
-  int64_t batch = 64;        // examples a batch
-  int64_t batch_tokens = 0;  // most tokens a batch, padding included; 0: no limit
-  int64_t accumulate = 1;    // batches whose gradients make one step
+  int64_t batch = 64;              // examples a batch
+  int64_t batch_tokens = 0;        // most tokens a batch, padding included; 0: no limit
+  int64_t accumulate = 1;          // batches whose gradients make one step
+  int64_t shards = 1;              // parts of a batch that different processes may do
+  bool sequence_parallel = false;  // processes share every sequence instead of the batch
 
   // The rule and its numbers, as OptimizerOptions (optimizer.h) has them.
   std::string optimizer = "adam";

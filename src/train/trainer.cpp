@@ -8,11 +8,13 @@
 #include <iterator>
 #include <limits>
 
+#include "fovea/base/file.h"
 #include "fovea/op/tape.h"
 #include "fovea/train/average.h"
 #include "fovea/train/checkpoint.h"
 #include "fovea/train/run_log.h"
 #include "fovea/train/run_state.h"
+#include "fovea/train/sharded_step.h"
 
 namespace fovea {
 namespace {
@@ -27,18 +29,39 @@ bool finite(const Tensor& x) {
   return std::ranges::all_of(x.read(), [](float value) { return std::isfinite(value); });
 }
 
+// `gradient`: of the first parameter whose gradient is not finite, its name; "": of none.
 [[noreturn]] void report_not_finite(int64_t step, double loss, const Parameters& parameters,
-                                    const Gradients& gradients) {
+                                    const std::string& gradient) {
   std::string where = "no single layer";
   for (const auto& entry : parameters.entries()) {
     const bool weights = !finite(entry);
-    if (!weights && (!gradients.has(entry) || finite(gradients[entry]))) continue;
+    if (!weights && entry.name() != gradient) continue;
     where = say(weights ? "the weights '" : "the gradient of '", entry.name(), "'");
     break;
   }
   fail("training: the loss is ", loss, " at step ", step, "; the first to stop being finite is ",
        where, "; try a smaller rate, a smaller clip, or a longer warmup");
 }
+
+std::string first_not_finite(const Parameters& parameters, const Gradients& gradients) {
+  for (const auto& entry : parameters.entries()) {
+    if (gradients.has(entry) && !finite(gradients[entry])) return entry.name();
+  }
+  return "";
+}
+
+// f(T{}) for the type of the numbers in x, whole numbers too.
+template <class F>
+void with_any(const Tensor& x, F&& f) {
+  if (x.dtype() == Dtype::i32) {
+    f(int32_t{});
+  } else {
+    with_real(x.dtype(), f);
+  }
+}
+
+// What rank 0 tells the others to do next.
+enum class Order : int32_t { step, save, stop };
 
 class Run {
  public:
@@ -47,33 +70,47 @@ class Run {
         o_(call.options),
         call_(call),
         budget_(seconds_of(o_.time)),
+        ranks_(call.ranks ? *call.ranks : alone_.at(0)),
         schedule_(schedule_options(o_)),
-        optimizer_(make_optimizer(learner.parameters(), optimizer_options(o_), call.groups)),
-        snapshots_(learner.parameters(), o_.average) {
+        snapshots_(learner.parameters(), leads() ? o_.average : 0) {
+    if (o_.sequence_parallel) o_.shards = ranks_.size();
+    if (o_.shards > 1 || ranks_.size() > 1) {
+      sharded_ = std::make_unique<ShardedStep>(learner, o_, call.groups, ranks_);
+    } else {
+      optimizer_ = make_optimizer(learner.parameters(), optimizer_options(o_), call.groups);
+    }
     check(budget_ > 0 || o_.steps > 0 || o_.epochs > 0,
           "training: needs a budget: time, steps or epochs");
     check(o_.accumulate >= 1, "training: accumulate must be at least 1, got ", o_.accumulate);
     check(o_.average >= 0,
           "training: average must be 0 (off) or how many snapshots to average, got ", o_.average);
-    if (call.folder.empty()) return;
-    std::filesystem::create_directories(call.folder);
-    if (call.resume && std::filesystem::exists(state_path())) resume();
-    log_.emplace(call.folder, state_.step, o_.tensorboard);
+    if (!call.folder.empty() && leads()) make_folder(call.folder);
+    // Rank 0 alone looks, so that all go on from the same state, or none does.
+    const bool there =
+        leads() && !call.folder.empty() && call.resume && std::filesystem::exists(state_path());
+    if (broadcast_value(ranks_, there)) resume();
+    if (!call.folder.empty() && leads()) log_.emplace(call.folder, state_.step, o_.tensorboard);
   }
 
   TrainResult operator()() {
     start_ = saved_ = Clock::now();
-    if (!resumed_) learner_.fit([this] { return stopped() || out_of_time() || enough(); });
+    if (!resumed_ && leads()) {
+      learner_.fit([this] { return stopped() || out_of_time() || enough(); });
+    }
+    if (!resumed_ && learner_.fits()) share_all_weights();
+    check_same_weights();
+    if (!leads()) return follow();
     const bool is_fitted = resumed_ || !stopped();
     // What was fitted may stay the best of all.
     if (!resumed_ && learner_.fits() && learner_.learns_by_steps() && is_fitted) validate();
     if (learner_.learns_by_steps()) batches_ = learner_.begin_epoch(state_.epoch);
     std::string why;
     while ((why = why_stop()).empty()) {
+      tell_others(Order::step);
       step();
       const bool new_epoch = state_.batch >= batches_;
       if (o_.validate_every > 0 ? state_.step % o_.validate_every == 0 : new_epoch) validate();
-      if (new_epoch) batches_ = learner_.begin_epoch(++state_.epoch), state_.batch = 0;
+      if (new_epoch) next_epoch();
       if (seconds_since(saved_) > o_.save_every) save();
     }
     TrainResult result{.stopped = why,
@@ -87,6 +124,8 @@ class Run {
     if (result.stopped != "interrupted" && !measured) validate();
     result.best_step = state_.best_step;
     if (is_fitted) save();  // else it is fitted again, and whole, when the run goes on
+    tell_others(Order::stop);
+    if (sharded_) result.wait_seconds = sharded_->waited() / std::max<double>(1, steps_here_);
     if (result.stopped != "interrupted") snapshots_.mean_in_place().keep();
     if (!best_.empty()) Replaced(learner_.parameters(), std::move(best_)).keep();
     if (state_.best) {
@@ -98,12 +137,74 @@ class Run {
  private:
   std::string state_path() const { return call_.folder + "/state.safetensors"; }
   double seconds() const { return state_.seconds + seconds_since(start_); }
+  // Whether this rank decides.
+  bool leads() const { return ranks_.rank() == 0; }
+
+  void tell_others(Order order) {
+    if (ranks_.size() > 1) broadcast_value(ranks_, order);
+  }
+
+  // What every rank but the first does: as it is told.
+  TrainResult follow() {
+    if (learner_.learns_by_steps()) batches_ = learner_.begin_epoch(state_.epoch);
+    for (;;) {
+      switch (broadcast_value(ranks_, Order::stop)) {
+        case Order::step:
+          step();
+          if (state_.batch >= batches_) next_epoch();
+          break;
+        case Order::save:
+          sharded_->state();
+          break;
+        case Order::stop: {
+          TrainResult result;
+          result.steps = state_.step;
+          return result;
+        }
+      }
+    }
+  }
+
+  void next_epoch() {
+    batches_ = learner_.begin_epoch(++state_.epoch);
+    state_.batch = 0;
+  }
+
+  // What was fitted on rank 0 alone.
+  void share_all_weights() {
+    for (const Parameter& p : learner_.parameters().entries()) {
+      Tensor value = p;
+      with_any(value,
+               [&]<class T>(T) { broadcast(ranks_, std::as_writable_bytes(value.write<T>())); });
+      p = value;
+    }
+  }
+
+  // Ranks that read other data, or are of another build, would go on to nobody's weights.
+  void check_same_weights() {
+    if (ranks_.size() == 1) return;
+    uint64_t hash = 0;
+    for (const Parameter& p : learner_.parameters().entries()) {
+      hash = hash * 31 + hash_name(p.name());
+      const auto bytes = p.value().bytes();
+      hash = hash * 31 + hash_name({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    const auto all = all_gather_value(ranks_, hash);
+    for (size_t r = 1; r < all.size(); ++r) {
+      check(all[r] == all[0], "training: rank ", r, " begins with other weights than rank 0; ",
+            "all need the same program, and the same data under the same path");
+    }
+  }
 
   void resume() {
     const Safetensors file = Safetensors::open(state_path());
     state_ = RunState::read(file, state_path());
     load_parameters(file, state_path(), learner_.parameters(), "parameter/");
-    optimizer_->restore(file);
+    if (sharded_) {
+      sharded_->restore(file);
+    } else {
+      optimizer_->restore(file);
+    }
     snapshots_.restore(file, state_path());
     schedule_.restore(state_.schedule);
     resumed_ = true;
@@ -139,10 +240,34 @@ class Run {
 
   void step() {
     const auto began = Clock::now();
+    const Random random = Random(o_.seed).fork("train").fork(static_cast<uint64_t>(state_.step));
+    const int64_t parts = std::min(o_.accumulate, batches_ - state_.batch);
+    const double loss = sharded_ ? step_in_shards(parts, random) : step_alone(parts, random);
+    state_.step_seconds += seconds_since(began);
+    state_.loss_sum += loss;
+    ++state_.loss_count;
+    ++steps_here_;
+    if (leads()) tell(state_.step % RunLog::every == 0, {});
+  }
+
+  double step_in_shards(int64_t parts, const Random& random) {
+    const int64_t first = state_.batch;
+    state_.batch += parts;
+    ++state_.step;
+    const auto figures = sharded_->gradient(
+        first, parts, random, [this] { return schedule_.factor(state_.step, done()); });
+    if (!std::isfinite(figures.loss) || (o_.clip > 0 && !std::isfinite(figures.norm))) {
+      report_not_finite(state_.step, figures.loss, learner_.parameters(), sharded_->not_finite());
+    }
+    sharded_->update(figures, o_.clip);
+    tokens_ += figures.tokens;
+    rate_ = o_.rate * figures.factor;
+    return figures.loss;
+  }
+
+  double step_alone(int64_t parts, Random random) {
     Gradients sum;
     double loss = 0;
-    Random random = Random(o_.seed).fork("train").fork(static_cast<uint64_t>(state_.step));
-    const int64_t parts = std::min(o_.accumulate, batches_ - state_.batch);
     for (int64_t i = 0; i < parts; ++i, ++state_.batch) {
       Tape tape(random);
       const Learner::Loss one = learner_.loss(state_.batch);
@@ -161,14 +286,12 @@ class Run {
     double norm = 0;
     if (o_.clip > 0) norm = clip_by_norm(learner_.parameters(), sum, o_.clip);
     if (!std::isfinite(loss) || !std::isfinite(norm)) {
-      report_not_finite(state_.step, loss, learner_.parameters(), sum);
+      report_not_finite(state_.step, loss, learner_.parameters(),
+                        first_not_finite(learner_.parameters(), sum));
     }
     optimizer_->step(sum, factor);
-    state_.step_seconds += seconds_since(began);
-    state_.loss_sum += loss;
-    ++state_.loss_count;
     rate_ = o_.rate * factor;
-    tell(state_.step % RunLog::every == 0, {});
+    return loss;
   }
 
   void tell(bool log, std::vector<Metric> validation) {
@@ -227,7 +350,8 @@ class Run {
     RunState now = state_;
     now.seconds = seconds();
     now.schedule = schedule_.state();
-    std::vector<NamedTensor> arrays = optimizer_->state();
+    if (sharded_) tell_others(Order::save);
+    std::vector<NamedTensor> arrays = sharded_ ? sharded_->state() : optimizer_->state();
     std::ranges::move(snapshots_.state(), std::back_inserter(arrays));
     save_parameters(state_path(), learner_.parameters(), "parameter/", std::move(arrays),
                     now.metadata());
@@ -237,14 +361,17 @@ class Run {
   TrainOptions o_;
   const TrainCall& call_;
   double budget_;
+  InMemoryRanks alone_{1};
+  Communicator& ranks_;
   Schedule schedule_;
-  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;  // or, where batches are cut into shards,
+  std::unique_ptr<ShardedStep> sharded_;
   Snapshots snapshots_;
   std::vector<Tensor> best_;  // weights, where there is no folder for them
   std::optional<RunLog> log_;
   RunState state_;
   Clock::time_point start_ = Clock::now(), saved_ = start_, told_ = start_;
-  int64_t batches_ = 0, tokens_ = 0;
+  int64_t batches_ = 0, tokens_ = 0, steps_here_ = 0;
   bool resumed_ = false;
   double rate_ = 0, loss_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "fovea/base/communicator.h"
 #include "fovea/nn/scope.h"
 #include "fovea/train/metric.h"
 #include "fovea/train/options.h"
@@ -30,14 +31,34 @@ class Learner {
   virtual bool learns_by_steps() const { return true; }
 
   struct Loss {
-    Tensor loss;     // one number, recorded on the tape of the step, which has a random stream
-    int64_t tokens;  // that it was measured on
+    Tensor loss;        // one number, recorded on the tape of the step, which has a random stream
+    int64_t tokens;     // that it was measured on
+    int64_t terms = 0;  // that it is the mean of: what it counts beside other shards of its batch
+    bool sum = false;   // it is their sum instead
   };
-  // Of a batch of this epoch, counted from 0, with what it needs recorded on this thread's tape.
+  // Of a batch of this epoch, counted from 0, with what it needs recorded on this thread's tape. Of
+  // a learner whose batches can be cut, of the shard that it was told to take.
   virtual Loss loss(int64_t batch) = 0;
+
+  // Some of the examples of a batch: a batch is cut into shards whose gradients add up to its own.
+  struct Shard {
+    int64_t number = 0, of = 1;                                     // which of how many
+    int64_t begin(int64_t n) const { return n * number / of; }      // the first of n examples
+    int64_t end(int64_t n) const { return n * (number + 1) / of; }  // and behind its last
+  };
+  // The next calls of loss() are about this one.
+  void take_shard(const Shard& shard) { shard_ = shard; }
+  // Examples of a batch, between which it can be cut; 0: it cannot be cut.
+  virtual int64_t examples_in(int64_t batch) const {
+    (void)batch;
+    return 0;
+  }
 
   // The first one decides which weights are best.
   virtual std::vector<Metric> validate() = 0;
+
+ protected:
+  Shard shard_;  // that loss() is about
 };
 
 // Where training stands after a step.
@@ -57,6 +78,7 @@ struct TrainResult {
   int64_t steps = 0, epochs = 0, best_step = 0;
   double seconds = 0;
   double step_seconds = 0;  // of one step, validations not counted
+  double wait_seconds = 0;  // of it, waiting for other ranks
   std::optional<Metric> best;
 };
 
@@ -73,6 +95,10 @@ struct TrainCall {
   // a part in the schedule, which goes by the budget alone.
   std::function<bool(int64_t step)> enough{};
   std::vector<ParameterGroup> groups{};  // parameters with rates of their own
+  // Processes that each do some shards of every batch; null: this one does all. Rank 0 decides,
+  // validates and writes; the others read the folder, and their progress and stops count for
+  // nothing.
+  Communicator* ranks = nullptr;
 };
 
 // The learner is left with its last weights; where they are averaged, with the mean, unless it was

@@ -6,8 +6,8 @@ cd "$1"
 
 # A folder may include itself and folders of a lower number; src/core.h and src/fovea.h offer all but
 # the program.
-order='base=0 tensor=1 kernel=1 op=2 nn=3 attention=4 memory=5 check=5 model=6 data=6 train=6 report=6
-  task=7 core.h=7 fovea.h=8 check.h=8 app=9'
+order='base=0 tensor=1 kernel=1 mpi=1 op=2 nn=3 attention=4 memory=5 check=5 model=6 data=6 train=6 report=7
+  task=8 core.h=8 fovea.h=9 check.h=9 app=10'
 
 find src -name '*.h' -o -name '*.cpp' | sort | xargs awk -v order="$order" '
   BEGIN {

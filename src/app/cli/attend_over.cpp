@@ -43,6 +43,25 @@ const std::vector<Column>& columns() {
   return all;
 }
 
+void print_columns(const std::vector<HeadSurvey>& heads, size_t width,
+                   std::span<const Column* const> shown) {
+  fmt::print("{:<{}}", "attention", width);
+  for (const Column* c : shown) fmt::print("{:>{}}", c->title, c->width());
+  fmt::print("\n");
+  for (const HeadSurvey& h : heads) {
+    if (std::ranges::none_of(shown, [&](const Column* c) { return c->of(h).has_value(); }))
+      continue;
+    fmt::print("{:<{}}", h.name, width);
+    for (const Column* c : shown) {
+      const auto value = c->of(h);
+      const int digits = value && *value >= 100 ? 0 : c->digits;
+      const std::string text = value ? fmt::format("{:.{}f}", *value, digits) : "-";
+      fmt::print("{:>{}}", text, c->width());
+    }
+    fmt::print("\n");
+  }
+}
+
 void print_table(const std::vector<HeadSurvey>& heads) {
   size_t width = 9;
   for (const HeadSurvey& h : heads) width = std::max(width, h.name.size());
@@ -52,18 +71,15 @@ void print_table(const std::vector<HeadSurvey>& heads) {
       shown.push_back(&c);
     }
   }
-  fmt::print("{:<{}}", "attention", width);
-  for (const Column* c : shown) fmt::print("{:>{}}", c->title, c->width());
-  fmt::print("\n");
-  for (const HeadSurvey& h : heads) {
-    fmt::print("{:<{}}", h.name, width);
-    for (const Column* c : shown) {
-      const auto value = c->of(h);
-      const int digits = value && *value >= 100 ? 0 : c->digits;
-      const std::string text = value ? fmt::format("{:.{}f}", *value, digits) : "-";
-      fmt::print("{:>{}}", text, c->width());
+  // Columns that the terminal has no room for come below, beside the names again.
+  const auto room = static_cast<size_t>(terminal_width());
+  for (size_t first = 0, last = 0; first < shown.size(); first = last) {
+    size_t used = width + shown[last++]->width();
+    while (last < shown.size() && used + shown[last]->width() <= room) {
+      used += shown[last++]->width();
     }
-    fmt::print("\n");
+    if (first > 0) fmt::print("\n");
+    print_columns(heads, width, std::span(shown).subspan(first, last - first));
   }
 }
 

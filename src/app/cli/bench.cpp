@@ -3,9 +3,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "fovea/app/bench/race.h"
+#include "fovea/app/cli/bench_scale.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/attention/catalog.h"
 #include "fovea/attention/engine.h"
@@ -23,9 +25,10 @@ struct BenchWords {
   bool json = false;
   // A mechanism of the catalogue, when one is named.
   Settings mechanism;
-  std::string position;
+  std::string position, feature;
   int64_t keys = 512, queries = 0, heads = 8, features = 64, batch = 1;
   bool causal = false;
+  ScaleWords scale;
 };
 
 // One attention problem at D = 64: n queries and keys, B x H heads.
@@ -100,6 +103,67 @@ void bench_attention(bench::Race& race) {
                     [] { kernel::limit_multiply(); });
 }
 
+// An entry that pools whole inputs, one query for each. It must read every row once, so memory is
+// what it is measured against.
+void bench_pooling(bench::Race& race, const BenchWords& words, const Entry& entry,
+                   const AttentionOptions& o) {
+  Parameters parameters(1);
+  const FeatureMechanism pool = entry.features(Scope(parameters) / "attention", o);
+  const Tensor lengths = Tensor::full({words.batch}, static_cast<double>(words.keys), Dtype::i32);
+  std::vector<Features> in;
+  for (int i = 0; i < entry.inputs; ++i) {
+    in.push_back(
+        {parameter(bench::uniform({words.batch, words.keys, words.features}, 1 + i)), lengths});
+  }
+  const Tensor dy = bench::uniform(pool(in).joined().shape(), 9);
+  const double bytes = 4.0 * static_cast<double>(in[0].rows.elements()) * entry.inputs;
+  const std::string parts = words.feature.empty() ? "" : say(" ", o.score, " ", o.align);
+  const std::string name = entry.name + parts + " (GB/s)";
+  race.against_memory("forward, " + name, bytes, [&] { pool(in); });
+  race.against_memory("forward+backward, " + name, 3 * bytes, [&] {
+    Random random(1);
+    Tape tape(random);
+    tape.backward(pool(in).joined(), dy);
+  });
+}
+
+// Of queries that may look at all keys, or at those before them: how many pairs there are.
+double pairs_of(int64_t queries, int64_t keys, bool causal) {
+  const auto m = static_cast<double>(queries), n = static_cast<double>(keys);
+  if (!causal) return m * n;
+  const double looking = std::min(m, n);  // queries before the first key look at nothing
+  return looking * n - looking * (looking - 1) / 2;
+}
+
+// The entry that pools whole inputs, where one is named; else null.
+const Entry* pooling_in(const BenchWords& words) {
+  const Entry* found = nullptr;
+  const auto look = [&](Entry::Kind kind, const std::string& name) {
+    if (name.empty()) return;
+    const Entry& entry = find_entry(kind, name);
+    if (entry.features) found = &entry;
+  };
+  look(Entry::Kind::feature, words.feature);
+  look(Entry::Kind::query, words.mechanism.get("query"));
+  look(Entry::Kind::position, words.position);
+  return found;
+}
+
+void refuse_unread(const BenchWords& words, const AttentionOptions& o) {
+  if (!words.feature.empty() && !words.position.empty()) {
+    throw UsageError("bench: --feature or --position, not both");
+  }
+  const std::vector<std::string> read =
+      words.feature.empty() ? options_read(o) : options_read_by(words.feature, o);
+  for (const auto& [name, text] : words.mechanism) {
+    if (std::ranges::find(read, name) != read.end()) continue;
+    std::string names;
+    for (const std::string& one : read) names += (names.empty() ? "" : ", ") + one;
+    throw UsageError(
+        say("bench: option '", name, "' is not read by what is measured; it reads: ", names));
+  }
+}
+
 // Any mechanism of the catalogue, by name. Its work is counted as that of the plain product, so
 // that ratios tell what a choice costs.
 void bench_mechanism(bench::Race& race, const BenchWords& words) {
@@ -108,12 +172,18 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   o.d_q = o.d_k = o.d_v = words.features;
   o.input_heads = o.heads = H;
   o.longest_keys = std::max(o.longest_keys, n);
+  const Entry* pooling = pooling_in(words);
+  refuse_unread(words, o);
+  if (pooling && (words.causal || words.queries > 0)) {
+    throw UsageError(say("bench: '", pooling->name, "' asks once for each input; --queries and ",
+                         "--causal say nothing about it"));
+  }
+  if (pooling) return bench_pooling(race, words, *pooling, o);
   Parameters parameters(1);
   const Mechanism attention = make_attention(Scope(parameters) / "attention", o);
   Positions positions;
   if (!words.position.empty()) {
     const Entry& entry = find_entry(Entry::Kind::position, words.position);
-    check(entry.positions != nullptr, "bench: '", entry.name, "' is not a position of queries");
     positions = entry.positions(Scope(parameters) / "position", o);
   }
   const auto random_rows = [&](int64_t rows, uint64_t stream) {
@@ -128,11 +198,11 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
     if (positions.distances) now.distances = positions.distances(now.q, n, 0);
     return attention(now).context;
   };
-  double pairs = static_cast<double>(words.batch * H * m * n);
-  if (words.causal) pairs *= 0.5;
+  const double pairs = static_cast<double>(words.batch * H) * pairs_of(m, n, words.causal);
   const double flops = 4.0 * static_cast<double>(words.features) * pairs;
-  const std::string name = fmt::format("{} {} {}{}", o.query == "single" ? "" : o.query, o.score,
-                                       o.align, words.position.empty() ? "" : " " + words.position);
+  const std::string name =
+      fmt::format("{}{} {}{}", o.query == "single" ? "" : o.query + " ", o.score, o.align,
+                  words.position.empty() ? "" : " " + words.position);
   race.against_gemm(fmt::format("forward, {}", name), flops, [&] { run(); });
   race.against_gemm(fmt::format("forward+backward, {}", name), 3.5 * flops, [&] {
     Random random(1);
@@ -142,8 +212,11 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
 }
 
 void run_bench(const BenchWords& words) {
-  const std::vector<std::string> known{"attention"};
+  const std::vector<std::string> known{"attention", "scale"};
+  if (words.what == known[1]) return bench_scale(words.scale);
   if (words.what != known[0]) throw UsageError(unknown_name("benchmark", words.what, known));
+  // No number is neither below a range nor above it.
+  if (std::isnan(words.seconds)) throw UsageError("bench: --seconds needs a number, got nan");
   nlohmann::json rows = nlohmann::json::array();
   bool begun = false;  // the header waits for the first row: a refusal is one sentence
   bench::Race race(words.seconds, words.only, [&](const bench::Row& row) {
@@ -171,7 +244,9 @@ void add_bench(CLI::App& app, char** argv) {
   auto* verb =
       app.add_subcommand("bench", "Measure speed against the machine's own limit, in one run");
   auto words = std::make_shared<BenchWords>();
-  verb->add_option("what", words->what, "What to measure: attention")->required();
+  verb->add_option("what", words->what,
+                   "What to measure: attention, or scale: a training step on more machines")
+      ->required();
   verb->add_option("--seconds", words->seconds, "How long each case is repeated")
       ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
@@ -195,6 +270,8 @@ void add_bench(CLI::App& app, char** argv) {
         ->group(group);
   }
   verb->add_option("--position", words->position, "Positions, as rotary or alibi")->group(group);
+  verb->add_option("--feature", words->feature, "Attention over several inputs, as alternating")
+      ->group(group);
   const auto size = [&](const char* flag, int64_t& value, const char* help) {
     verb->add_option(flag, value, help)
         ->check(CLI::Range(1, 1 << 20))
@@ -207,12 +284,23 @@ void add_bench(CLI::App& app, char** argv) {
   size("--features", words->features, "Features of a head");
   size("--batch", words->batch, "Batch entries");
   verb->add_flag("--causal", words->causal, "Queries look back alone")->group(group);
+  const std::string many = "Scale";
+  verb->add_option("--size", words->scale.size, "Layers x width of the model, as 6x512")
+      ->capture_default_str()
+      ->group(many);
+  verb->add_option("--ranks", words->scale.ranks, "For how many ranks a step is predicted")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->group(many);
+  verb->add_option("--network", words->scale.network, "Between them, as 1gbit,0.5ms")->group(many);
   verb->add_flag("--json", words->json, "Print rows of name, ratio, gflops, sgemm_gflops");
   verb->callback([words, argv, verb, group] {
     words->named = std::ranges::any_of(verb->get_options(), [&](const CLI::Option* option) {
       return option->get_group() == group && option->count() > 0;
     });
-    bench::wait_passively(argv);
+    words->scale.seconds = words->seconds;
+    words->scale.json = words->json;
+    if (words->what != "scale") bench::wait_passively(argv);
     run_bench(*words);
   });
 }

@@ -17,6 +17,8 @@
 #include "fovea/app/cli/interrupt.h"
 #include "fovea/app/cli/jobs.h"
 #include "fovea/app/cli/model_folder.h"
+#include "fovea/app/cli/rank_jobs.h"
+#include "fovea/app/cli/ranks.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
@@ -97,7 +99,7 @@ void write_text(const std::string& path, const std::string& text) {
 
 // A folder holds one comparison: runs under other settings do not belong beside each other.
 void claim_folder(const CompareWords& words, const Settings& base) {
-  fs::create_directories(words.out);
+  make_folder(words.out);
   const std::string path = words.out + "/compare.json";
   const nlohmann::json mine{{"task", words.task}, {"settings", to_json_pairs(base)}};
   if (fs::exists(path)) {
@@ -138,7 +140,7 @@ std::vector<Planned> plan(const CompareWords& words, const Settings& base,
                                           folder + "/eval.json",
                                           "--maps",
                                           std::to_string(words.maps)};
-      fs::create_directories(folder);
+      make_folder(folder);
       all.push_back({name, folder, seed, {{train, eval}, folder + "/log.txt"}});
     }
   }
@@ -164,15 +166,17 @@ std::string state_of(const std::vector<Planned>& plan, const std::vector<size_t>
 }
 
 // False when it was interrupted.
-bool run_all(const std::vector<Planned>& plan, int64_t jobs) {
+bool run_all(const std::vector<Planned>& plan, int64_t jobs, int ranks) {
   if (plan.empty()) return true;
   const std::atomic<bool>& interrupted = watch_for_interrupt();
-  const int most = jobs > 0 ? static_cast<int>(jobs) : threads();
+  // Beside other ranks, each has one run at a time, with all its threads.
+  const int most = jobs > 0 ? static_cast<int>(jobs) : ranks > 1 ? 1 : threads();
   const int at_once = std::min<int>(most, static_cast<int>(plan.size()));
   const bool terminal = isatty(STDERR_FILENO);
   std::vector<Job> list;
   for (const Planned& one : plan) list.push_back(one.job);
-  fmt::print(stderr, "{} run{}, {} at a time\n", plan.size(), plan.size() == 1 ? "" : "s", at_once);
+  fmt::print(stderr, "{} run{}, {} at a time\n", plan.size(), plan.size() == 1 ? "" : "s",
+             std::min<int>(at_once + ranks - 1, static_cast<int>(plan.size())));
   size_t finished = 0;
   int ticks = 0;
   run_jobs(
@@ -269,8 +273,12 @@ int compare(const CompareWords& words) {
   if (choices.empty() && !fs::exists(words.out + "/compare.json")) {
     throw UsageError("compare: needs --vary KEY=A,B or --choice KEY=A to compare something");
   }
+  Communicator* ranks = join_ranks();
+  outlive_lost_ranks();
+  if (ranks && ranks->rank() != 0) return serve_jobs(*ranks);
   claim_folder(words, base);
-  const bool all_ran = run_all(plan(words, base, choices), words.jobs);
+  const bool all_ran = run_all(plan(words, base, choices), words.jobs, ranks ? ranks->size() : 1);
+  if (ranks) end_rank_jobs(*ranks);
   const Comparison comparison = read_comparison(words.out, about(words, config));
   write_text(words.out + "/comparison.json", json_text(comparison.page) + "\n");
   const std::string report = words.out + "/report.html";

@@ -258,7 +258,8 @@ std::string not_read_here(const std::vector<std::string>& words, const std::stri
   if (!option_exists(name)) return "";
   Settings said = rough_settings(*task, words);
   Settings chosen;  // what decides, and the option itself
-  for (const char* key : {"model", "score", "align", "query", "optimizer", "schedule"}) {
+  for (const char* key :
+       {"model", "attention", "synthesizer", "score", "align", "query", "optimizer", "schedule"}) {
     if (said.has(key)) chosen.set(key, said.get(key));
   }
   chosen.set(name, said.get(name));

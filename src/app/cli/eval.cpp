@@ -48,6 +48,15 @@ nlohmann::json speed_of(const Evaluation& e, const Latency& latency) {
       {"timed_examples", latency.examples}};
 }
 
+// Where it looks; an example that cannot be shown, as one that is too long, costs no measurement.
+nlohmann::json drawing_of(const Solver& solver, const std::string& input) {
+  try {
+    return to_json(solver.attend(input));
+  } catch (const Error&) {
+    return to_json(Drawing{});
+  }
+}
+
 // All there is to know: what a comparison is made from.
 nlohmann::json details_of(Solver& solver, const Evaluation& e, const nlohmann::json& speed,
                           int64_t maps) {
@@ -61,7 +70,7 @@ nlohmann::json details_of(Solver& solver, const Evaluation& e, const nlohmann::j
   for (const Metric& m : e.values())
     json["metrics"].push_back({{"name", m.name}, {"value", m.value}});
   for (size_t i = 0; i < std::min<size_t>(maps, e.inputs.size()); ++i) {
-    json["drawings"].push_back(to_json(solver.attend(e.inputs[i])));
+    json["drawings"].push_back(drawing_of(solver, e.inputs[i]));
   }
   return json;
 }

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fovea/app/cli/interrupt.h"
+#include "fovea/app/cli/rank_jobs.h"
+#include "fovea/app/cli/ranks.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
@@ -23,10 +25,28 @@ namespace fs = std::filesystem;
 
 struct FitWords {
   FitAsked asked;
-  std::string out, time = "5m", vectors, plan;
+  std::string out = "model", time = "5m", vectors, plan;
   std::vector<std::string> set;
   bool resume = false, json = false;
+  std::vector<double> part;  // candidate, steps, last, seconds: one part of a search
 };
+
+// Whole trainings of the search, on other ranks and here.
+void run_parts(const std::string& folder, const FitPlan& plan, int here,
+               const std::vector<SearchPart>& parts, const std::atomic<bool>& stop) {
+  std::vector<Job> jobs;
+  for (const SearchPart& part : parts) {
+    const std::string run = folder + "/runs/" + plan.candidates[part.candidate].name;
+    fs::create_directories(run);
+    jobs.push_back(
+        {{{own_path(), "fit", "--out", folder, "--part",
+           fmt::format("{},{},{:d},{}", part.candidate, part.steps, part.last, part.seconds)}},
+         run + "/log.txt"});
+  }
+  run_jobs(
+      jobs, here, std::max(1, threads() / here), [](size_t, int) {},
+      [](const std::vector<size_t>&) {}, [&stop] { return stop.load(); });
+}
 
 void write_text(const std::string& path, const std::string& text) {
   write_file_atomically(path, std::as_bytes(std::span(text)));
@@ -145,6 +165,16 @@ int fit(const FitWords& words, const Words& all) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   check(!words.out.empty(), "fit: needs --out DIR to keep the model in");
+  if (!words.part.empty()) {
+    search_part(words.out,
+                {static_cast<size_t>(words.part[0]), static_cast<int64_t>(words.part[1]),
+                 words.part[2] != 0, words.part[3]},
+                &watch_for_interrupt());
+    return 0;
+  }
+  Communicator* ranks = join_ranks();
+  outlive_lost_ranks();
+  if (ranks && ranks->rank() != 0) return serve_jobs(*ranks);
   check(!fs::exists(words.out + "/config.json"), words.out,
         ": already holds a model; give another --out");
   check(words.resume || !fs::exists(words.out + "/plan.json"), words.out,
@@ -158,7 +188,7 @@ int fit(const FitWords& words, const Words& all) {
   const std::atomic<bool>& stop = watch_for_interrupt();
   LiveLine line;
   Prepared made = prepare(words, said, line);
-  fs::create_directories(words.out);
+  make_folder(words.out);
   made.plan.save(words.out + "/plan.json");
   SearchCall call;
   call.folder = words.out;
@@ -169,7 +199,26 @@ int fit(const FitWords& words, const Words& all) {
   call.stop = &stop;
   call.tell = [&](const std::string& text) { line.tell(text); };
   call.show = [&](const std::string& text) { line.show(text); };
-  const SearchResult result = search(made.plan, call);
+  if (ranks) {
+    call.workers = ranks->size();
+    call.elsewhere = [&](const std::vector<SearchPart>& parts) {
+      run_parts(words.out, made.plan, 1, parts, stop);
+    };
+  }
+  const SearchResult result = [&] {
+    try {
+      return search(made.plan, call);
+    } catch (const Error&) {
+      // A plan of which nothing was done would only stand in the way of the next try.
+      std::error_code ignored;
+      if (!words.resume && !fs::exists(words.out + "/runs")) {
+        fs::remove(words.out + "/plan.json", ignored);
+        fs::remove(words.out, ignored);  // where nothing else is in it
+      }
+      throw;
+    }
+  }();
+  if (ranks) end_rank_jobs(*ranks);
   line.clear();
   const FitReport report = report_of(made.plan, result);
   std::string command = "fovea";
@@ -219,7 +268,7 @@ void add_fit(CLI::App& app, const Words& all, int& exit_code) {
                    "Files of examples; train, dev and test in their names tell the parts");
   verb->add_option("--time", words->time, "All the time it may take: 90s, 5m, 2h")
       ->capture_default_str();
-  verb->add_option("--out", words->out, "Folder to keep the model in")->required();
+  verb->add_option("--out", words->out, "Folder to keep the model in")->capture_default_str();
   verb->add_option("--task", words->asked.task, "The task, where the file does not tell");
   verb->add_option("--columns", words->asked.columns,
                    "Which columns are meant: label=category,text=review");
@@ -230,6 +279,7 @@ void add_fit(CLI::App& app, const Words& all, int& exit_code) {
   verb->add_option("--plan", words->plan, "Search again as this plan.json says, without a clock");
   verb->add_flag("--resume", words->resume, "Go on with the search that is in --out");
   verb->add_flag("--json", words->json, "Print the result as JSON");
+  verb->add_option("--part", words->part)->delimiter(',')->expected(4)->group("");  // for ranks
   verb->callback([words, &all, &exit_code] { exit_code = fit(*words, all); });
 }
 

@@ -9,12 +9,9 @@
 #include "fovea/base/utf8.h"
 
 namespace fovea::cli {
-namespace {
 
-constexpr size_t page = 80, left = 26;
-
-// Words of `text` from column `left` on, lines no longer than the page.
-std::string beside(const std::string& head, const std::string& text) {
+std::string beside(const std::string& head, const std::string& text, size_t left) {
+  constexpr size_t page = 80;
   std::string out = "  " + head;
   size_t at = 2 + code_points(head).size();
   if (at + 2 > left) {
@@ -35,6 +32,8 @@ std::string beside(const std::string& head, const std::string& text) {
   }
   return out + "\n";
 }
+
+namespace {
 
 std::string program_help(const CLI::App& app) {
   std::string text = "Trains, compares and shows attention on the CPU you have.\n\n";

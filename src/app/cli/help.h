@@ -12,6 +12,9 @@ class App;
 
 namespace fovea::cli {
 
+// Two columns in and from column `left` on the words of `text`, no line longer than 80.
+std::string beside(const std::string& head, const std::string& text, size_t left = 26);
+
 // Of the program, or of one verb, in 80 columns; of `train` and `compare` the options one mostly
 // needs, unless `all` is asked for.
 std::string help_of(const CLI::App& program, const CLI::App* verb, bool all);

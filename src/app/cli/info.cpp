@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fovea/app/cli/config_words.h"
+#include "fovea/app/cli/help.h"
 #include "fovea/app/cli/model_folder.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
@@ -103,7 +104,7 @@ Json info_of(const std::string& folder) {
 }
 
 void line(const std::string& name, const std::string& text) {
-  if (!text.empty()) fmt::print("  {:<14}{}\n", name, text);
+  if (!text.empty()) fmt::print("{}", beside(name, text, 16));
 }
 
 std::string text_of(const Json& value) {
@@ -145,9 +146,11 @@ void print(const Json& json) {
     line("tokens", text);
   }
   line("options", json["options"].empty() ? "as the task has them" : "");
+  std::string said;
   for (const auto& [name, value] : json["options"].items()) {
-    line("options", setting_words(name, value));
+    said += (said.empty() ? "" : " ") + setting_words(name, value);
   }
+  line("options", said);
   if (json.contains("test")) {
     for (const auto& [name, value] : json["test"].items()) {
       line("on test", fmt::format("{} {:.4g}", words_of(name), value.get<double>()));

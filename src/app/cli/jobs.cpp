@@ -11,8 +11,11 @@
 #include <cstring>
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
+#include "fovea/app/cli/rank_jobs.h"
+#include "fovea/app/cli/ranks.h"
 #include "fovea/base/error.h"
 
 extern char** environ;
@@ -27,7 +30,8 @@ pid_t start(const std::vector<std::string>& command, const std::string& log, int
   const std::string own = "FOVEA_THREADS=" + std::to_string(threads);
   std::vector<char*> variables{const_cast<char*>(own.c_str())};
   for (char** v = environ; *v; ++v) {
-    if (std::strncmp(*v, "FOVEA_THREADS=", 14) != 0) variables.push_back(*v);
+    if (std::strncmp(*v, "FOVEA_THREADS=", 14) == 0 || belongs_to_ranks(*v)) continue;
+    variables.push_back(*v);
   }
   variables.push_back(nullptr);
   posix_spawn_file_actions_t files;
@@ -49,55 +53,99 @@ pid_t start(const std::vector<std::string>& command, const std::string& log, int
   return child;
 }
 
-struct Running {
-  size_t job;
-  size_t command;
-  pid_t child;
-};
-
 }  // namespace
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+JobProcess::JobProcess(Job job, int threads)
+    : job_(std::move(job)), threads_(threads), child_(start(job_.commands[0], job_.log, threads)) {}
+
+std::optional<int> JobProcess::ended() {
+  int status = 0;
+  if (waitpid(child_, &status, WNOHANG) != child_) return {};
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (code != 0 || stopping_ || ++command_ == job_.commands.size()) return code;
+  child_ = start(job_.commands[command_], job_.log, threads_);
+  return {};
+}
+
+void JobProcess::stop() {
+  stopping_ = true;
+  kill(child_, SIGTERM);
+}
+
+namespace {
+
+// A place in this process's own machine.
+class Here final : public JobPlace {
+ public:
+  explicit Here(int threads) : threads_(threads) {}
+  void start(size_t, const Job& job) override { process_.emplace(job, threads_); }
+  std::optional<int> ended() override {
+    const std::optional<int> code = process_->ended();
+    if (code) process_.reset();
+    return code;
+  }
+  void stop() override { process_->stop(); }
+
+ private:
+  int threads_;
+  std::optional<JobProcess> process_;
+};
+
+}  // namespace
 
 void run_jobs(const std::vector<Job>& jobs, int at_once, int threads,
               const std::function<void(size_t, int)>& done,
               const std::function<void(const std::vector<size_t>&)>& tick,
               const std::function<bool()>& stop) {
+  std::vector<std::unique_ptr<JobPlace>> places;
+  for (int i = 0; i < at_once; ++i) places.push_back(std::make_unique<Here>(threads));
+  if (Communicator* ranks = join_ranks()) add_rank_places(*ranks, places);
+  constexpr size_t nothing = static_cast<size_t>(-1);
+  // How often a run may be begun again that a machine, and not itself, has ended.
+  constexpr int most_tries = 3;
+  std::vector<size_t> running(places.size(), nothing);
+  std::vector<int> tries(jobs.size());
   std::deque<size_t> waiting;
   for (size_t i = 0; i < jobs.size(); ++i) waiting.push_back(i);
-  std::vector<Running> running;
+  size_t busy = 0;
   bool stopping = false;
-  while (!running.empty() || (!waiting.empty() && !stopping)) {
+  while (busy > 0 || (!waiting.empty() && !stopping)) {
     if (stop() && !stopping) {
       stopping = true;
-      for (const Running& r : running) kill(r.child, SIGTERM);
+      for (size_t p = 0; p < places.size(); ++p) {
+        if (running[p] != nothing) places[p]->stop();
+      }
     }
-    while (!stopping && !waiting.empty() && static_cast<int>(running.size()) < at_once) {
-      const size_t job = waiting.front();
+    for (size_t p = 0; p < places.size() && !stopping && !waiting.empty(); ++p) {
+      if (running[p] != nothing || places[p]->lost()) continue;
+      running[p] = waiting.front();
       waiting.pop_front();
-      running.push_back({job, 0, start(jobs[job].commands[0], jobs[job].log, threads)});
+      ++tries[running[p]];
+      ++busy;
+      places[p]->start(running[p], jobs[running[p]]);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::vector<size_t> names;
-    for (const Running& r : running) names.push_back(r.job);
+    for (const size_t job : running) {
+      if (job != nothing) names.push_back(job);
+    }
     tick(names);
-    for (size_t i = 0; i < running.size();) {
-      Running& r = running[i];
-      int status = 0;
-      if (waitpid(r.child, &status, WNOHANG) != r.child) {
-        ++i;
+    for (size_t p = 0; p < places.size(); ++p) {
+      if (running[p] == nothing) continue;
+      std::optional<int> code = places[p]->ended();
+      const bool lost = !code && places[p]->lost();
+      if (!code && !lost) continue;
+      const size_t job = std::exchange(running[p], nothing);
+      --busy;
+      // What a lost machine, or one that was out of memory, had begun is begun again.
+      if ((lost || (places.size() > 1 && *code == 128 + SIGKILL && places[p]->remote())) &&
+          !stopping && tries[job] < most_tries) {
+        waiting.push_front(job);
         continue;
       }
-      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      const auto& commands = jobs[r.job].commands;
-      if (code == 0 && r.command + 1 < commands.size() && !stopping) {
-        ++r.command;
-        r.child = start(commands[r.command], jobs[r.job].log, threads);
-        ++i;
-        continue;
-      }
-      if (!stopping || code == 0) done(r.job, code);
-      running.erase(running.begin() + static_cast<int64_t>(i));
+      if (!stopping || code == 0) done(job, code.value_or(1));
     }
   }
 }

@@ -24,6 +24,8 @@ const char* title_of(Entry::Kind kind) {
       return "Queries";
     case Entry::Kind::feature:
       return "Several inputs";
+    case Entry::Kind::efficient:
+      return "Attention of a sequence to itself (--attention)";
   }
   return "";
 }
@@ -49,14 +51,14 @@ void print_json() {
                          {"help", field.help}});
     }
     for (Law law : entry.laws) laws.push_back(name_of(law));
-    list.push_back({{"id", entry.id},
-                    {"name", entry.name},
-                    {"kind", name_of(entry.kind)},
-                    {"title", entry.title},
-                    {"paper", entry.paper},
-                    {"equation", entry.equation},
-                    {"options", options},
-                    {"laws", laws}});
+    nlohmann::json row{
+        {"id", entry.id},       {"name", entry.name},   {"kind", name_of(entry.kind)},
+        {"title", entry.title}, {"paper", entry.paper}, {"equation", entry.equation},
+        {"options", options},   {"laws", laws}};
+    if (!entry.cost.empty()) {
+      row["class"] = entry.family, row["cost"] = entry.cost, row["causal"] = entry.causal;
+    }
+    list.push_back(std::move(row));
   }
   fmt::print("{}\n", list.dump(2));
 }
@@ -97,8 +99,9 @@ void print_tasks() {
   for (const ModelEntry& entry : models()) {
     std::string for_tasks;
     for (const Task& task : tasks()) {
-      if (task.gives != entry.gives) continue;
-      if (task.takes != entry.takes && (!task.also || task.also->takes != entry.takes)) continue;
+      const bool also =
+          task.also && task.also->takes == entry.takes && task.also->gives == entry.gives;
+      if (!also && (task.takes != entry.takes || task.gives != entry.gives)) continue;
       for_tasks += (for_tasks.empty() ? "" : ", ") + task.name;
     }
     print_line("  {:<18} {}: {}", entry.name, for_tasks, entry.title);
@@ -122,6 +125,7 @@ void print_text() {
     }
     const std::string options = option_text(entry);
     print_line("  {:<18} {:<4} {}", entry.name, entry.id, entry.title);
+    if (!entry.cost.empty()) print_line("      {}; cost {}", entry.family, entry.cost);
     print_line("      {}", entry.equation);
     print_line("      {}{}{}", entry.paper, options.empty() ? "" : "; ", options);
   }
@@ -131,7 +135,7 @@ void print_text() {
 void print_markdown() {
   fmt::print("# Mechanisms\n\nMade from the catalogue by `fovea list --markdown`.\n");
   for (auto kind : {Entry::Kind::score, Entry::Kind::alignment, Entry::Kind::position,
-                    Entry::Kind::query, Entry::Kind::feature}) {
+                    Entry::Kind::query, Entry::Kind::feature, Entry::Kind::efficient}) {
     fmt::print(
         "\n## {}\n\n| name | what | equation | paper | options | laws "
         "|\n|---|---|---|---|---|---|\n",
@@ -146,8 +150,10 @@ void print_markdown() {
         if (c == '|') equation += '\\';  // else it would end the cell
         equation += c;
       }
-      fmt::print("| `{}` | {} {} | {} | {} | {} | {} |\n", entry.name, entry.id, entry.title,
-                 equation, entry.paper, option_text(entry), laws);
+      const std::string cost =
+          entry.cost.empty() ? "" : fmt::format("; {}, {}", entry.family, entry.cost);
+      fmt::print("| `{}` | {} {}{} | {} | {} | {} | {} |\n", entry.name, entry.id, entry.title,
+                 cost, equation, entry.paper, option_text(entry), laws);
     }
   }
 }

@@ -43,6 +43,26 @@ std::vector<std::string> choices_of(const std::string& flag) {
   return all;
 }
 
+// CLI11 says "INT:INT in [1 - 9]"; fields have said range and default in their help.
+void tell_value(const CLI::Option& option, OptionLine& line) {
+  line.value = option.get_type_name();
+  for (const char* number : {"INT", "UINT", "FLOAT"}) {
+    if (!line.value.starts_with(number)) continue;
+    const size_t from = line.value.find('['), to = line.value.find(" - "),
+                 end = line.value.find(']');
+    if (from < to && to < end && end != std::string::npos) {
+      line.help += "; from " + line.value.substr(from + 1, to - from - 1) + " to " +
+                   line.value.substr(to + 3, end - to - 3);
+    }
+    line.value = "NUMBER";
+    break;
+  }
+  const std::string usual = option.get_default_str();
+  if (!by_field.contains(line.group) && !usual.empty() && usual != "\"\"") {
+    line.help += " (" + usual + ")";
+  }
+}
+
 }  // namespace
 
 std::vector<OptionLine> option_lines(const CLI::App& verb) {
@@ -68,7 +88,7 @@ std::vector<OptionLine> option_lines(const CLI::App& verb) {
         line.name += (line.name.empty() ? "" : ", ") + flag;
       }
       if (pair) line.name = "--[no-]" + names[0];
-      if (option->get_items_expected_max() > 0) line.value = option->get_type_name();
+      if (option->get_items_expected_max() > 0) tell_value(*option, line);
       line.choices = choices_of(line.flags.back());
       line.often = !by_field.contains(line.group) || often.contains("--" + names[0]);
     }

@@ -33,14 +33,17 @@ std::string on_one_line(const std::string& text) {
 class Answering {
  public:
   Answering(const Solver& solver, const PredictWords& words)
-      : solver_(solver), words_(words), task_(find_task(solver.config().task)) {
+      : solver_(solver),
+        words_(words),
+        task_(find_task(solver.config().task)),
+        gives_(variant_of(task_, solver.config().settings).gives) {
     if (words.nbest > 1 && !task_.several_answers) {
       throw UsageError(say("predict: a model of ", task_.name, " has one answer a line; --nbest ",
                            words.nbest, " counts for those of translate, classify, lm and mlm"));
     }
     if (!words.tsv) return;
     labels_ = solver.labels();
-    print_row(answer_columns(task_.gives, labels_));
+    print_row(answer_columns(gives_, labels_));
   }
 
   void answer(const std::vector<Question>& questions) {
@@ -82,10 +85,10 @@ class Answering {
     }
     if (words_.json) {
       std::string text;
-      append_json(text, answered, task_.gives, question.line);
+      append_json(text, answered, gives_, question.line);
       fmt::print("{}\n", text);
     } else if (words_.tsv) {
-      for (const auto& row : answer_rows(answered, task_.gives, question.line, labels_)) {
+      for (const auto& row : answer_rows(answered, gives_, question.line, labels_)) {
         print_row(row);
       }
     } else {
@@ -112,6 +115,7 @@ class Answering {
   const Solver& solver_;
   const PredictWords& words_;
   const Task& task_;
+  Gives gives_;
   std::vector<std::string> labels_;
   std::string so_far_;  // of a conversation
   uint64_t asked_before_ = 0;

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/help.h"
+#include "fovea/app/cli/ranks.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/error.h"
@@ -54,9 +57,10 @@ void add_verbs(CLI::App& app, const Words& words, char** argv, int& exit_code) {
   add_eval(app);
   add_predict(app, exit_code);
   add_attend(app);
-  add_score(app);
+  add_score(app, exit_code);
   add_info(app);
   add_compare(app, words, exit_code);
+  add_arena(app, exit_code);
   add_list(app);
   add_bench(app, argv);
   add_shell(app);
@@ -87,6 +91,11 @@ int run(int argc, char** argv) {
     words.push_back("--help");
   }
   if (words.empty()) words.push_back("--help");
+  const std::vector<std::string> shared{"train", "compare", "fit", "bench"};
+  if (started_as_rank() && words[0][0] != '-' && words.back() != "--help" &&
+      std::ranges::find(shared, words[0]) == shared.end()) {
+    throw UsageError(say(words[0], " is done by one process: start it without mpirun or srun"));
+  }
   app.set_help_flag("-h,--help", "Print this help");
   add_verbs(app, words, argv, exit_code);
   const auto print_help = [&](bool all) {
@@ -111,20 +120,27 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  const auto [code, message] = [&]() -> std::pair<int, std::string> {
+    try {
+      const int code = run(argc, argv);
+      flush_stdout();
+      return {code, ""};
+    } catch (const UsageError& error) {
+      return {2, error.what()};
+    } catch (const std::bad_alloc&) {
+      return {1, "there is not enough memory for that; try a smaller model or batch"};
+    } catch (const std::filesystem::filesystem_error& error) {
+      return {1, "'" + error.path1().string() + "': " + error.code().message()};
+    } catch (const std::system_error& error) {  // of {fmt}, whose words are not ours
+      return {1, "stdout: cannot be written: " + error.code().message()};
+    } catch (const std::exception& error) {
+      return {1, error.what()};
+    }
+  }();
   try {
-    const int code = run(argc, argv);
-    flush_stdout();
-    return code;
-  } catch (const UsageError& error) {
-    std::fprintf(stderr, "fovea: %s\n", error.what());
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::fputs("fovea: there is not enough memory for that; try a smaller model or batch\n",
-               stderr);
-    return 1;
+    return leave_ranks(code, message);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "fovea: %s\n", error.what());
-    return 1;
+    return leave_ranks(1, error.what());
   }
 }
 

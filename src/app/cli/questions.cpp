@@ -2,30 +2,84 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
 namespace fovea::cli {
+namespace {
+
+// What --columns, as it is said to train, says of the roles that are asked about; "": nothing.
+std::string columns_of(const std::string& columns, const std::vector<Role>& trained,
+                       const std::vector<Role>& asked) {
+  const std::string all = "," + columns;
+  std::vector<std::string> in_order;  // one for each role, where none is named
+  for (size_t from = 1; from < all.size();) {
+    const size_t end = std::min(all.find(',', from), all.size());
+    in_order.push_back(all.substr(from, end - from));
+    from = end + 1;
+  }
+  const bool ordered = columns.find('=') == std::string::npos && trained.size() > 1 &&
+                       in_order.size() == trained.size();
+  std::string found;
+  for (const Role& role : asked) {
+    const size_t at = all.find("," + role.name + "=");
+    if (at != std::string::npos) {
+      size_t end = all.size();
+      for (const Role& other : trained)
+        end = std::min(end, all.find("," + other.name + "=", at + 1));
+      found += all.substr(at, end - at);
+    }
+    for (size_t i = 0; ordered && i < trained.size(); ++i) {
+      if (trained[i].name == role.name) found += say(',', role.name, '=', in_order[i]);
+    }
+  }
+  return found.empty() ? "" : found.substr(1);
+}
+
+// A file that names its columns is a table, and what is asked stands in one of them.
+bool is_table(const std::string& path, const std::string& encoding) {
+  if (!std::filesystem::is_regular_file(path)) return false;  // a pipe cannot be looked at twice
+  ReadOptions options;
+  options.encoding = encoding;
+  const ReadSummary found = look_into(path, options).summary;
+  return found.format == "jsonl" ||
+         (found.header && (found.format == "csv" || found.format == "tsv"));
+}
+
+}  // namespace
 
 Questions::Questions(const Solver& solver, const std::string& path, const Settings& said)
     : bad_(std::make_shared<std::vector<Question>>()) {
   const Task& task = find_task(solver.config().task);
-  const Role question = variant_of(task, takes_of(task, solver.config().settings)).question;
+  const TaskVariant variant = variant_of(task, solver.config().settings);
+  const Role& question = variant.question;
   // A conversation is in UTF-8 unless it says otherwise: its first line is too little to tell by.
   const std::string encoding = said.get("encoding", path == "-" ? "utf-8" : "auto");
-  if (!said.has("columns") && !said.has("format") && !said.has("header")) {
+  const bool nothing_said = !said.has("columns") && !said.has("format") && !said.has("header");
+  const bool table = nothing_said && path != "-" && !task.roles.empty() && is_table(path, encoding);
+  if (nothing_said && !table) {
     lines_.emplace(path, encoding, true);
+    takes_json_ = task.roles.empty();
     return;
   }
   ReadOptions options = read_options(solver.config());
   options.encoding = encoding;
-  if (!said.has("columns")) options.columns.clear();
+  std::vector<Role> roles{question};
+  if (!task.beside.name.empty()) roles.push_back(task.beside);
+  const std::string of_these = columns_of(options.columns, variant.roles, roles);
+  if (!said.has("columns")) options.columns = table ? of_these : "";
+  if (!of_these.empty() && said.has("columns")) options.columns = of_these;
+  if (table) options.format = options.header = "auto";
   options.skip_bad = options.may_be_empty = options.prompt = true;
   const std::string name = path == "-" ? "stdin" : path;
   options.on_bad = [bad = bad_, name](const BadRow& row) {
     bad->push_back({name, row.line, "", row.reason});
   };
   numbers_ = question.kind == Role::Kind::numbers;
-  std::vector<Role> roles{question};
-  if (!task.beside.name.empty()) roles.push_back(task.beside);
   two_texts_ = roles.size() > 1;
+  // What is to be told need not be there, but is no number to tell it by.
+  if (numbers_ && table) roles.push_back({"target", Role::Kind::number, false});
   records_.emplace(path, std::move(roles), options);
   fmt::print(stderr, "{}: {}; {}. {}.\n", name, records_->summary().format_reason,
              records_->summary().encoding, records_->summary().columns_reason);
@@ -36,6 +90,13 @@ bool Questions::next(std::vector<Question>& to) {
     const Got got = lines_->next();
     if (got == Got::end) return false;
     const bool good = got == Got::good;
+    if (good && !std::exchange(takes_json_, true) && lines_->text().starts_with("{\"") &&
+        lines_->text().ends_with('}')) {
+      fmt::print(stderr,
+                 "fovea: {}: lines are taken as they are, JSON too; --columns text=FIELD answers "
+                 "what stands in a field\n",
+                 lines_->path());
+    }
     to.push_back({lines_->path(), lines_->number(), std::string(good ? lines_->text() : ""),
                   good ? "" : lines_->problem()});
     return true;

@@ -24,8 +24,8 @@ struct Question {
 
 class Questions {
  public:
-  // Lines as they come; where the settings say columns, or a format, records with the part that the
-  // task is asked with.
+  // Lines as they come; where the settings say columns, or a format, or a file names its columns,
+  // records with the part that the task is asked with.
   Questions(const Solver& solver, const std::string& path, const Settings& said);
 
   // Appends the next one, and before it those that cannot be read; false behind the last.
@@ -37,6 +37,7 @@ class Questions {
   std::optional<LineReader> lines_;
   std::optional<RecordReader> records_;
   bool numbers_ = false, two_texts_ = false;
+  bool takes_json_ = true;  // or it was said that lines are not read as JSON
   std::shared_ptr<std::vector<Question>> bad_;
 };
 

@@ -68,26 +68,28 @@ void print_metrics(const std::vector<Metric>& metrics) {
   for (const Metric& m : metrics) fmt::print("  {:<18}{:>9}\n", words_of(m.name), metric_text(m));
 }
 
+bool is_line_due(double seconds, bool validated) { return seconds >= (validated ? 10 : 60); }
+
 void ProgressBar::operator()(const TrainProgress& p) {
   const bool terminal = isatty(STDERR_FILENO);
   if (!p.validation.empty()) {
     metric_ = words_of(p.validation[0].name) + " " + metric_text(p.validation[0]);
-    if (!terminal) {
-      fmt::print(stderr, "step {}  epoch {}  {}  loss {:.4f}  {}\n", p.step, p.epoch,
-                 clock_text(p.seconds), p.loss, metric_);
-    }
   }
   const auto now = Clock::now();
-  // Who reads a log wants a sign of life, not every step.
-  if (!terminal && p.validation.empty() && now - last_ >= std::chrono::minutes(1)) {
-    if (last_ != Clock::time_point()) {
-      fmt::print(stderr, "step {}  epoch {}  {}  loss {:.4f}  {:.0f} %\n", p.step, p.epoch,
-                 clock_text(p.seconds), p.loss, 100 * p.done);
-    }
+  if (!terminal) {
+    const bool validated = !p.validation.empty();
+    if (last_ == Clock::time_point()) last_ = now;
+    const bool due = is_line_due(std::chrono::duration<double>(now - last_).count(), validated);
+    // The first and the last validation in any case.
+    if (!due && !(validated && (!drawn_ || p.done >= 1))) return;
+    drawn_ = true;
+    fmt::print(stderr, "step {}  epoch {}  {}  loss {:.4f}  {}\n", p.step, p.epoch,
+               clock_text(p.seconds), p.loss,
+               validated ? metric_ : fmt::format("{:.0f} %", 100 * p.done));
     last_ = now;
+    return;
   }
-  if (!terminal && !p.validation.empty()) last_ = now;
-  if (!terminal || (now - last_ < std::chrono::milliseconds(100) && p.done < 1)) return;
+  if (now - last_ < std::chrono::milliseconds(100) && p.done < 1) return;
   last_ = now;
   const double left = p.done > 0.002 ? p.seconds * (1 / p.done - 1) : 0;
   std::string text = fmt::format(" {:>3.0f} %  {}<{}  loss {:.4f}", 100 * p.done,
@@ -111,7 +113,7 @@ void ProgressBar::operator()(const TrainProgress& p) {
 }
 
 void ProgressBar::finish() {
-  if (drawn_) std::fputs("\n", stderr);
+  if (drawn_ && isatty(STDERR_FILENO)) std::fputs("\n", stderr);
   drawn_ = false;
 }
 

@@ -29,7 +29,11 @@ std::string words_of(std::string name);
 // Metrics one a line.
 void print_metrics(const std::vector<Metric>& metrics);
 
-// A bar on a terminal, lines at every validation elsewhere; on stderr.
+// Whether who reads a log wants a further line, so many seconds behind the last one: a sign of life
+// each minute, and of validations not every one where they are quick.
+bool is_line_due(double seconds, bool validated);
+
+// A bar on a terminal, elsewhere lines as is_line_due says; on stderr.
 class ProgressBar {
  public:
   void operator()(const TrainProgress& progress);

@@ -9,10 +9,12 @@
 #include "fovea/app/bench/race.h"
 #include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/interrupt.h"
+#include "fovea/app/cli/ranks.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
 #include "fovea/base/file.h"
 #include "fovea/base/json_text.h"
+#include "fovea/base/parallel.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea::cli {
@@ -26,10 +28,19 @@ struct TrainWords {
   bool resume = false, json = false;
 };
 
+// Shards of a run that several processes begin and that was told no number: enough for eight, so
+// that others can go on with it.
+constexpr int least_shards = 8;
+
 // A new run, or one that goes on: its folder's config, of which little may change.
-Config config_for(const TrainWords& words, const Task& task, bool goes_on) {
-  const Settings said = words.config->settings(task.name);
-  if (!goes_on) return config_of(task, with_inferred(task, said));
+Config config_for(const TrainWords& words, const Task& task, bool goes_on, Communicator* ranks) {
+  Settings said = words.config->settings(task.name);
+  if (!goes_on) {
+    if (ranks && !said.has("shards") && said.get("sequence_parallel") != "true") {
+      said.set("shards", std::to_string(std::max(least_shards, ranks->size())));
+    }
+    return config_of(task, with_inferred(task, said));
+  }
   const Config config = load_config(words.out);
   check(config.task == task.name, words.out, ": holds a model of the task ", config.task, ", not ",
         task.name);
@@ -70,14 +81,44 @@ nlohmann::json summary_of(const Config& config, const TrainResult& result, int64
   return json;
 }
 
-int train(const TrainWords& words) {
-  const Task& task = task_named(words.task);
-  const bool there = !words.out.empty() && fs::exists(words.out + "/config.json");
+// Whether there is a run in the folder, as the first rank sees it.
+bool is_there(const TrainWords& words, Communicator* ranks) {
+  bool there = !words.out.empty() && fs::exists(words.out + "/config.json");
+  if (ranks) there = broadcast_value(*ranks, there);
   check(!there || words.resume, words.out,
         ": already holds a model; give --resume to go on with it, or another --out");
-  const Config config = config_for(words, task, there);
+  return there;
+}
+
+std::string go_on_words(const TrainWords& words, const std::string& task) {
+  return say("fovea train ", task, " --out ", words.out, " --resume");
+}
+
+// What every rank but the first does.
+int train_along(const TrainWords& words, const Config& config, bool there, Communicator& ranks) {
+  watch_for_interrupt();  // it is the first rank's to save and stop
+  const auto solver = begin_run(config, there ? words.out : "", there);
+  fovea::train(*solver, {.options = config, .folder = words.out, .resume = there, .ranks = &ranks});
+  return 0;
+}
+
+int train(const TrainWords& words) {
+  const Task& task = task_named(words.task);
+  words.config->settings(task.name);  // what is wrong with the words is said before all else
+  Communicator* ranks = join_ranks();
+  const bool there = is_there(words, ranks);
+  const Config config = config_for(words, task, there, ranks);
+  say_when_lost(words.out.empty() ? "; nothing was kept, as there was no --out"
+                                  : "; the last good state is in " + words.out + ", and " +
+                                        go_on_words(words, task.name) +
+                                        " goes on from it on any number of ranks");
+  if (ranks && ranks->rank() != 0) return train_along(words, config, there, *ranks);
   const auto solver = begin_run(config, words.out, there);
   print_notes(*solver);
+  if (ranks) {
+    fmt::print(stderr, "{} ranks, {} thread{} each; {} shards a batch\n", ranks->size(), threads(),
+               threads() == 1 ? "" : "s", config.sequence_parallel ? 1 : config.shards);
+  }
   fmt::print(stderr, "{}: {}; {} parameters\n", config.data, solver->summary(),
              with_commas(solver->parameters().count()));
   const DataReport report = solver->data_report();
@@ -91,7 +132,8 @@ int train(const TrainWords& words) {
                                                     .folder = words.out,
                                                     .resume = there,
                                                     .progress = std::ref(bar),
-                                                    .stop = &watch_for_interrupt()});
+                                                    .stop = &watch_for_interrupt(),
+                                                    .ranks = ranks});
   bar.finish();
   if (there) save_config(words.out, config);  // what has changed held
   if (result.stopped == "interrupted") {
@@ -99,9 +141,8 @@ int train(const TrainWords& words) {
       fmt::print(stderr, "fovea: interrupted at step {}; nothing was kept, as there was no --out\n",
                  result.steps);
     } else {
-      fmt::print(stderr,
-                 "fovea: interrupted at step {}; to go on: fovea train {} --out {} --resume\n",
-                 result.steps, task.name, words.out);
+      fmt::print(stderr, "fovea: interrupted at step {}; to go on: {}\n", result.steps,
+                 go_on_words(words, task.name));
     }
     return 130;
   }
@@ -109,6 +150,7 @@ int train(const TrainWords& words) {
   const Evaluation evaluation = solver->evaluate("test");
   const std::vector<Metric> test = evaluation.values();
   auto summary = summary_of(config, result, solver->parameters().count(), test);
+  if (ranks) summary["ranks"] = ranks->size(), summary["wait_ms"] = result.wait_seconds * 1e3;
   const ClassReport classes = class_report(evaluation.items);
   if (!classes.classes.empty()) summary["by_class"] = to_json(classes);
   if (!words.out.empty()) {

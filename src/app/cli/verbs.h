@@ -31,7 +31,8 @@ void add_eval(CLI::App& app);                                         // fovea e
 void add_predict(CLI::App& app, int& exit_code);                      // fovea predict DIR
 void add_info(CLI::App& app);                                         // fovea info DIR
 void add_attend(CLI::App& app);                                       // fovea attend DIR TEXT
-void add_score(CLI::App& app);                                        // fovea score DIR FILE
+void add_score(CLI::App& app, int& exit_code);                        // fovea score DIR FILE
 void add_compare(CLI::App& app, const Words& words, int& exit_code);  // fovea compare TASK
+void add_arena(CLI::App& app, int& exit_code);                        // fovea arena
 
 }  // namespace fovea::cli

@@ -11,6 +11,7 @@ std::vector<Entry> alignment_entries();
 std::vector<Entry> position_entries();
 std::vector<Entry> query_entries();
 std::vector<Entry> feature_entries();
+std::vector<Entry> efficient_entries();
 
 // Laws of a soft alignment over keys that have no order of their own.
 inline const std::vector<Law> set_laws{Law::rows_sum_to_one, Law::causal,

@@ -2,8 +2,13 @@
 #include "fovea/attention/feature/alternating.h"
 #include "fovea/attention/feature/hierarchical.h"
 #include "fovea/attention/feature/interactive.h"
+#include "fovea/attention/feature/meta_embedding.h"
+#include "fovea/attention/feature/multi_grained.h"
 #include "fovea/attention/feature/parallel.h"
 #include "fovea/attention/feature/rotatory.h"
+#include "fovea/attention/feature/via.h"
+#include "fovea/op/reduce.h"
+#include "fovea/op/shape.h"
 
 namespace fovea {
 namespace {
@@ -26,6 +31,42 @@ FeatureMechanism rotatory(Scope s, const Options& o) {
     check(in.size() == 3, "rotatory: has a phrase, what is left and what is right of it, got ",
           in.size(), " inputs");
     return layer(in[0], in[1], in[2]);
+  };
+}
+
+// The first input asks, with the mean of its rows.
+FeatureMechanism via(Scope s, const Options& o) {
+  const ViaAttention layer(s, o.d_k, o.d_k, o.d_k, feature_options(o));
+  return [layer](Several in) {
+    check(in.size() == 3, "via: has who asks, words and letters, got ", in.size(), " inputs");
+    const int64_t B = in[0].rows.dim(0), d = in[0].rows.dim(2);
+    const auto read = layer(reshape(mean_of(in[0]), {B, 1, d}), in[1], in[2]);
+    FeatureOutput out;
+    out.contexts = {reshape(read.words, {B, d}), reshape(read.letters, {B, d})};
+    out.drew(read.log_probability);
+    return out;
+  };
+}
+
+// Two sets of vectors of the same tokens.
+FeatureMechanism meta_embedding(Scope s, const Options& o) {
+  MetaEmbeddingOptions options;
+  static_cast<FeatureOptions&>(options) = feature_options(o);
+  options.contextual = o.contextual;
+  const MetaEmbedding layer(s, std::vector{o.d_k, o.d_k}, o.d_k, options);
+  return [layer](Several in) {
+    check(in.size() == 2, "meta-embedding: this one is made for two sets of vectors, got ",
+          in.size());
+    const Packing cut(offsets_of(in[0].lengths));
+    const std::vector<Tensor> sets{pack(in[0].rows, cut.offsets), pack(in[1].rows, cut.offsets)};
+    const auto made = layer(sets, cut);
+    const int64_t T = in[0].rows.dim(1);
+    FeatureOutput out;
+    out.contexts = {unpack(made.rows, cut.offsets, T)};
+    if (!made.log_probability.empty()) {
+      out.drew(sum(unpack(made.log_probability, cut.offsets, T), 1));
+    }
+    return out;
   };
 }
 
@@ -76,6 +117,21 @@ std::vector<Entry> feature_entries() {
              return of_two(ParallelCoAttention(s, o.d_k, o.d_k, {feature_options(o), o.pooled}));
            },
        .inputs = 2},
+      {.id = "F3",
+       .name = "multi_grained",
+       .kind = kind,
+       .title = "Multi-grained co-attention, coarse and fine",
+       .paper = "Fan, Feng, Zhao 2018",
+       .equation = "c = [attend(mean(F2), F1); attend(mean(F1), F2); F1 by max_j A_ij; F2 by max_i "
+                   "A_ij], A_ij = w . [F1_i; F2_j; F1_i o F2_j]",
+       .laws = laws,
+       .features =
+           [](Scope s, const Options& o) {
+             MultiGrainedOptions options;
+             static_cast<FeatureOptions&>(options) = feature_options(o);
+             return of_two(MultiGrainedCoAttention(s, o.d_k, o.d_k, options));
+           },
+       .inputs = 2},
       {.id = "F4",
        .name = "rotatory",
        .kind = kind,
@@ -86,6 +142,15 @@ std::vector<Entry> feature_entries() {
        .options = {"hops"},
        .laws = laws,
        .features = rotatory,
+       .inputs = 3},
+      {.id = "F5",
+       .name = "via",
+       .kind = kind,
+       .title = "Attention-via-attention: letters through words",
+       .paper = "Zhao, Zhang 2018",
+       .equation = "c_w = attend(q, F_w), c_c = attend(W [q; c_w], F_c), c = [c_w; c_c]",
+       .laws = laws,
+       .features = via,
        .inputs = 3},
       {.id = "F6",
        .name = "hierarchical",
@@ -103,6 +168,17 @@ std::vector<Entry> feature_entries() {
                return layer.level(0, {pack(in[0].rows, cut.offsets), cut});
              };
            }},
+      {.id = "F7",
+       .name = "meta_embedding",
+       .kind = kind,
+       .title = "Meta-embeddings, dynamic and contextual",
+       .paper = "Kiela, Wang, Cho 2018",
+       .equation = "x = sum_i a_i (P_i x_i + b_i), a = align_i(score(P_i x_i + b_i)); contextual: "
+                   "score(LSTM(P_i x_i1 + b_i, ..)_t)",
+       .options = {"contextual"},
+       .laws = {Law::rows_sum_to_one, Law::padding, Law::nothing_is_zero},
+       .features = meta_embedding,
+       .inputs = 2},
   };
 }
 

@@ -1,11 +1,13 @@
 #include "fovea/attention/catalog/entries.h"
 #include "fovea/attention/position/alibi.h"
 #include "fovea/attention/position/learned.h"
+#include "fovea/attention/position/memory.h"
 #include "fovea/attention/position/rotary.h"
 #include "fovea/attention/position/shaw.h"
 #include "fovea/attention/position/sinusoidal.h"
 #include "fovea/attention/position/t5.h"
 #include "fovea/op/elementwise.h"
+#include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"
 
 namespace fovea {
@@ -17,6 +19,19 @@ using Options = AttentionOptions;
 // inputs.
 Tensor with_rows(const Tensor& x, const Tensor& table) {
   return x + reshape(table, {1, table.dim(0), 1, table.dim(1)});
+}
+
+// Sentences of embedded words, each to one vector: m = sum_j l_j o x_j.
+FeatureOutput sentences(std::span<const Features> in) {
+  check(in.size() == 1, "memory position: reads one input, got ", in.size());
+  const Tensor& x = in[0].rows;  // [B, J, d]
+  const int64_t d = x.dim(2);
+  Tensor l = Tensor::zeros(x.shape(), Dtype::f64);
+  for (int64_t b = 0; b < x.dim(0); ++b) {
+    const Tensor one = memory_position(in[0].lengths.read<int32_t>()[b], d, Dtype::f64);
+    std::ranges::copy(one.read<double>(), l.write<double>().begin() + b * x.dim(1) * d);
+  }
+  return {{sum(x * l.to(x.dtype()), 1)}};
 }
 
 }  // namespace
@@ -90,7 +105,8 @@ std::vector<Entry> position_entries() {
        .kind = kind,
        .title = "Position encoding of memory networks",
        .paper = "Sukhbaatar, Szlam, Weston, Fergus 2015",
-       .equation = "l_kj = (1 - j/J) - (k/d) (1 - 2j/J), a weight for feature k of word j"},
+       .equation = "l_kj = (1 - j/J) - (k/d) (1 - 2j/J), a weight for feature k of word j",
+       .features = [](Scope, const Options&) { return FeatureMechanism(sentences); }},
   };
 }
 

@@ -1,6 +1,7 @@
 #include "fovea/attention/catalog/entries.h"
 #include "fovea/attention/multidim.h"
 #include "fovea/attention/multihead.h"
+#include "fovea/attention/query/capsule.h"
 #include "fovea/attention/query/multihop.h"
 #include "fovea/attention/score/map.h"
 #include "fovea/op/shape.h"
@@ -49,6 +50,18 @@ Mechanism multi_dimensional(Scope s, const Options& o) {
   return [layer](const AttentionInputs& in) { return layer(in); };
 }
 
+// One input; a capsule for each head. Its reconstructions, side by side.
+FeatureMechanism capsules(Scope s, const Options& o) {
+  const Capsules layer(s, o.heads, o.d_k, o.d_k, alignment_factory(o));
+  return [layer](std::span<const Features> in) {
+    check(in.size() == 1, "capsules: look at one input, got ", in.size());
+    const Features& f = in[0];
+    const Tensor r =
+        layer({.k = f.rows, .who = lengths(f.lengths), .lengths = f.lengths}).reconstruction;
+    return FeatureOutput{{reshape(r, {r.dim(0), -1})}};
+  };
+}
+
 }  // namespace
 
 std::vector<Entry> query_entries() {
@@ -84,7 +97,9 @@ std::vector<Entry> query_entries() {
        .kind = kind,
        .title = "Capsules, one for each class",
        .paper = "Wang, Sun, Han, Zhu 2018",
-       .equation = "c_c = sum_l a_cl v_l, p_c = sigmoid(w_c . c_c + b_c), r_c = p_c c_c"},
+       .equation = "c_c = sum_l a_cl v_l, p_c = sigmoid(w_c . c_c + b_c), r_c = p_c c_c",
+       .features = capsules,
+       .reads_score = false},
       {.id = "D1",
        .name = "multi_dimensional",
        .kind = kind,

@@ -28,8 +28,9 @@ struct FeatureOptions {
 
 // What a mechanism over several inputs gives.
 struct FeatureOutput {
-  std::vector<Tensor> contexts;  // each [B, d], in the order of the mechanism's equation
-  Tensor log_probability{};      // [B]: of all that was drawn; empty where nothing was
+  // Each [B, d], in the order of the mechanism's equation; of meta-embeddings [B, T, d].
+  std::vector<Tensor> contexts;
+  Tensor log_probability{};  // [B]: of all that was drawn; empty where nothing was
 
   // The contexts side by side.
   Tensor joined() const;

@@ -4,6 +4,7 @@
 
 #include "fovea/attention/align/given.h"
 #include "fovea/attention/engine.h"
+#include "fovea/attention/recorder.h"
 #include "fovea/attention/score/general.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
@@ -43,6 +44,25 @@ Tensor summed(const Features& queries, const Features& keys, const Tensor& v, co
   in.who = lengths(keys.lengths);
   const Tensor read = attend_unrecorded(in, score, unaligned()).context;
   return reshape(read, {v.dim(0), queries.rows.dim(1), v.dim(2)});
+}
+
+// Leaves the affinity itself, of what is not too long to be looked at, to a Recorder: what is not
+// above 0 is no affinity to see.
+void show_affinity(const std::string& name, const Features& f_1, const Features& f_2,
+                   const Score& score) {
+  Recorder* recorder = Recorder::current();
+  if (recorder == nullptr || recorder->capture().what == Capture::What::summary) return;
+  const int64_t B = f_1.rows.dim(0), T_1 = f_1.rows.dim(1), T_2 = f_2.rows.dim(1);
+  if (B * T_1 * T_2 > block_elements) return;
+  AttentionInputs in;
+  in.q = with_one_head(f_1.rows);
+  in.k = with_one_head(f_2.rows);
+  in.v = Tensor::zeros({B, T_2, 1, 1}, f_1.rows.dtype());
+  in.who = lengths(f_2.lengths);
+  in.capture.what = Capture::What::rows;
+  Weights weights;
+  weights.rows = relu(attend_unrecorded(in, score, unaligned()).weights.rows);
+  recorder->keep(name + "/affinity", std::move(weights));
 }
 
 // int32 [B, 1, T]: which rows count.
@@ -141,6 +161,7 @@ ParallelCoAttention::ParallelCoAttention(Scope s, int64_t d_1, int64_t d_2,
 FeatureOutput ParallelCoAttention::operator()(const Features& f_1, const Features& f_2) const {
   FeatureOutput out;
   const Score back = flipped(affinity);
+  show_affinity(name, f_1, f_2, affinity);
   const std::string name_1 = name + "/first", name_2 = name + "/second";
   if (!hidden) {
     const Tensor one = Tensor::full({1}, 1, f_1.rows.dtype());

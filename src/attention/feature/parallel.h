@@ -5,7 +5,8 @@
 //   Fan, Feng, Zhao 2018 (MGAN), as Seo et al. 2017:   A_ij = w . [f_i^1; f_j^2; f_i^1 o f_j^2]
 //   pooled:   e_i^1 = max_j A_ij   e_j^2 = max_i A_ij
 // The affinity is any score of the catalogue: activated_general and trilinear are those above. The
-// sums and maxima are made of blocks of it; the whole is never in memory when it is large.
+// sums and maxima are made of blocks of it; the whole is never in memory when it is large. A
+// Recorder gets it (name/affinity), where it is small, beside the weights of both inputs.
 #pragma once
 
 #include <optional>

@@ -58,8 +58,9 @@ T attention_align(Align align, T* e, int64_t n) {
 // 0 where dropout takes a weight away, else what scales the others up.
 template <class T>
 T attention_keep(const HeadInputs<T>& in, int64_t b, int64_t h, int64_t i, int64_t j) {
-  const uint32_t key = kernel::dropout_row_key(in.dropout.seed, b * in.H + h, i);
-  const bool dropped = kernel::dropout_bits(key, j) < kernel::dropout_threshold(in.dropout.rate);
+  const uint32_t key = in.dropout.row_key(b * in.H + h, i);
+  const bool dropped =
+      kernel::dropout_bits(key, in.dropout.place(j)) < kernel::dropout_threshold(in.dropout.rate);
   return dropped ? T(0) : 1 / (1 - T(in.dropout.rate));
 }
 

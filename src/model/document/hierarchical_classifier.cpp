@@ -5,12 +5,11 @@
 namespace fovea {
 
 HierarchicalClassifier::HierarchicalClassifier(Scope s, const ModelSizes& sizes,
-                                               const RecurrentModelOptions& o,
+                                               const TextEncoderOptions& o,
                                                const std::optional<AttentionOptions>& attention)
     : options_(o),
       words_(s / "encoder", sizes.vocabulary, o),
-      sentences_(s / "sentences", words_.features(), o.width,
-                 {.cell = cell_of(o), .bidirectional = o.bidirectional}),
+      sentences_(s / "sentences", words_.features(), o),
       output_(s / "output", words_.features(), sizes.labels) {
   if (!attention) return;
   const int64_t d = words_.features();
@@ -29,10 +28,9 @@ Scorer::Output HierarchicalClassifier::operator()(const ModelInputs& in) const {
     drawn = out.log_probability;
     return out.contexts[0];
   };
-  const Tensor of_sentences = pooled(0, {words_(document.inner).rows, document.inner});
+  const Tensor of_sentences = pooled(0, {words_(document.inner), document.inner});
   const RaggedRows below = document.outer_rows(dropout(of_sentences, options_.dropout));
-  const auto states = sentences_({.x = below.values, .offsets = below.offsets});
-  const Tensor of_document = pooled(1, {states.y, below});
+  const Tensor of_document = pooled(1, {sentences_(below), below});
   return {output_(dropout(of_document, options_.dropout)), drawn};
 }
 

@@ -2,6 +2,7 @@
 // HN-AVE).
 //   h_st = GRU(x_s1 .. x_sT)_t   c_s = attend(u_w, h_s1 .. h_sT)
 //   g_s = GRU(c_1 .. c_S)_s      c = attend(u_s, g_1 .. g_S)      y = W c + b
+// At both levels a Transformer's blocks can stand in the place of the GRU.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 #include "fovea/attention/catalog.h"
 #include "fovea/attention/feature/hierarchical.h"
 #include "fovea/model/model.h"
-#include "fovea/model/recurrent/encoder.h"
+#include "fovea/model/text_encoder.h"
 #include "fovea/nn/linear.h"
 
 namespace fovea {
@@ -17,15 +18,15 @@ namespace fovea {
 class HierarchicalClassifier : public Scorer {
  public:
   // Without attention, the mean at both levels.
-  HierarchicalClassifier(Scope s, const ModelSizes& sizes, const RecurrentModelOptions& options,
+  HierarchicalClassifier(Scope s, const ModelSizes& sizes, const TextEncoderOptions& options,
                          const std::optional<AttentionOptions>& attention);
 
   Output operator()(const ModelInputs& in) const override;
 
  private:
-  RecurrentModelOptions options_;
-  RecurrentEncoder words_;
-  Recurrent sentences_;
+  TextEncoderOptions options_;
+  TextEncoder words_;
+  RowEncoder sentences_;
   std::optional<HierarchicalAttention> attention_;
   Linear output_;
 };

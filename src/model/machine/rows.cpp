@@ -129,7 +129,8 @@ std::vector<ModelEntry> machine_rows() {
                     {"rate", "0.001"},
                     {"batch", "16"},
                     {"clip", "1"}},
-       .options = [](const Settings& s) { return transformer_option_list(s); },
+       .options =
+           [](const Settings& s) { return transformer_option_list(s, TransformerPart::decoder); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              TransformerOptions o = transformer_options(settings);

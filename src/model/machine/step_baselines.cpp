@@ -13,10 +13,9 @@ const Fields<StepRecurrentOptions>& step_recurrent_fields() {
 
 StepRecurrent::StepRecurrent(Scope s, const ModelSizes& sizes, const StepRecurrentOptions& o)
     : inputs_(sizes.inputs),
-      layers_(s / "layers", sizes.inputs, o.width,
-              {.cell = cell_of({.cell = o.cell}),
-               .layers = static_cast<int>(o.layers),
-               .dropout = o.dropout}),
+      layers_(
+          s / "layers", sizes.inputs, o.width,
+          {.cell = cell_named(o.cell), .layers = static_cast<int>(o.layers), .dropout = o.dropout}),
       output_(s / "output", o.width, sizes.outputs) {}
 
 Scorer::Output StepRecurrent::operator()(const ModelInputs& in) const {

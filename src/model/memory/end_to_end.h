@@ -24,7 +24,7 @@ struct EndToEndOptions : StoryOptions {
 };
 const Fields<EndToEndOptions>& end_to_end_fields();
 
-class EndToEndMemory : public Scorer {
+class EndToEndMemory : public Scorer, public SumsLoss {
  public:
   EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndOptions& options,
                  const AttentionOptions& attention);

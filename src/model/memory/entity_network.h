@@ -18,7 +18,7 @@ struct EntityOptions : StoryOptions {
 };
 const Fields<EntityOptions>& entity_fields();
 
-class EntityNetwork : public Scorer {
+class EntityNetwork : public Scorer, public SumsLoss {
  public:
   EntityNetwork(Scope s, const ModelSizes& sizes, const EntityOptions& options,
                 const AttentionOptions& attention);

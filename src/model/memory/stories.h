@@ -63,5 +63,10 @@ Tensor candidate_scores(const WordTable& table, const Tensor& u, const Tensor& c
 
 // The sum, not the mean, of the cross-entropy: the recipes of these models state rates for it.
 Tensor summed_loss(const Tensor& scores, const Tensor& targets, double smoothing);
+// A model whose loss is such a sum.
+class SumsLoss {
+ public:
+  virtual ~SumsLoss() = default;
+};
 
 }  // namespace fovea

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
+#include "fovea/op/shape.h"
 
 namespace fovea {
 namespace {
 
-Features states(const RecurrentEncoder& encoder, const Sequences& text) {
-  return features_of({encoder(text).rows, text});
+Features states(const TextEncoder& encoder, const Sequences& text) {
+  return features_of({encoder(text), text});
 }
 
 // Which rows of the text are part of what: [from, to) of each example, by their numbers.
@@ -36,7 +38,7 @@ Ends of_left(int32_t from, int32_t, int32_t) { return {0, from}; }
 Ends of_right(int32_t, int32_t to, int32_t length) { return {to, length}; }
 
 // The states of those rows: chosen among those of the whole, or of the tokens by themselves.
-Features part_of(const RecurrentEncoder& encoder, const ModelInputs& in, const Tensor& whole,
+Features part_of(const TextEncoder& encoder, const ModelInputs& in, const Tensor& whole,
                  const Sequences& rows) {
   if (!whole.empty()) return features_of({embedding(whole, rows.ids), rows});
   if (rows.rows() > 0) {
@@ -46,38 +48,59 @@ Features part_of(const RecurrentEncoder& encoder, const ModelInputs& in, const T
     return states(encoder, Sequences(ids, rows));
   }
   const int64_t B = rows.count();
-  return {Tensor::zeros({B, 1, encoder.features()}, encoder.embedding.weight.dtype()),
+  return {Tensor::zeros({B, 1, encoder.features()}, encoder.dtype()),
           Tensor::zeros({B}, Dtype::i32)};
 }
 
 }  // namespace
 
 const Fields<PairOptions>& pair_fields() {
-  static const Fields<PairOptions> fields(recurrent_fields(), {});
+  static const Fields<PairOptions> fields(text_encoder_fields(), {});
   return fields;
 }
 
 const Fields<PairOptions>& phrase_fields() {
   static const Fields<PairOptions> fields(
-      recurrent_fields(), {{"whole", &PairOptions::whole,
-                            "encode the sentence as a whole, and then cut the phrase out"}});
+      text_encoder_fields(), {{"whole", &PairOptions::whole,
+                               "encode the sentence as a whole, and then cut the phrase out"}});
   return fields;
 }
 
-TwoTexts encode_pair(const RecurrentEncoder& encoder, const ModelInputs& in) {
-  return {states(encoder, in.text), states(encoder, in.second)};
+TwoTexts encode_pair(const TextEncoder& encoder, const ModelInputs& in) {
+  const int64_t B = in.text.count(), n = in.text.rows();
+  check(in.second.count() == B, "pair: needs two texts for each example, got ", B, " and ",
+        in.second.count());
+  Tensor offsets({2 * B + 1}, Dtype::i32);
+  std::ranges::copy(in.text.offsets.read<int32_t>(), offsets.write<int32_t>().begin());
+  std::ranges::transform(in.second.offsets.read<int32_t>(), offsets.write<int32_t>().begin() + B,
+                         [&](int32_t at) { return at + static_cast<int32_t>(n); });
+  const Packing both(offsets);
+  const Tensor rows = encoder(Sequences(concat({in.text.ids, in.second.ids}, 0), both));
+  return {features_of({slice(rows, 0, 0, n), in.text}),
+          features_of({slice(rows, 0, n, both.rows()), in.second})};
 }
 
-PhraseAndSides encode_phrase(const RecurrentEncoder& encoder, const ModelInputs& in, bool whole) {
-  const Tensor rows = whole ? encoder(in.text).rows : Tensor();
+RecordRows::RecordRows(Scope s, int64_t numbers, int64_t width)
+    : name(s.param("name", {numbers, width}, init::normal(0.3))),
+      value(s.param("value", {numbers, width}, init::normal(0.3))) {}
+
+Features RecordRows::operator()(const Tensor& numbers) const {
+  const int64_t B = numbers.dim(0), n = name.dim(0);
+  check(numbers.rank() == 2 && numbers.dim(1) == n, "record: needs ", n, " numbers, got ",
+        numbers.shape());
+  const Tensor z = reshape(numbers.to(name.dtype()), {B, n, 1});
+  return {tanh(name + z * value), Tensor::full({B}, static_cast<double>(n)).to(Dtype::i32)};
+}
+
+PhraseAndSides encode_phrase(const TextEncoder& encoder, const ModelInputs& in, bool whole) {
+  const Tensor rows = whole ? encoder(in.text) : Tensor();
   return {part_of(encoder, in, rows, cut(in, of_phrase)),
           part_of(encoder, in, rows, cut(in, of_left)),
           part_of(encoder, in, rows, cut(in, of_right))};
 }
 
-TwoTexts encode_sentence_and_phrase(const RecurrentEncoder& encoder, const ModelInputs& in,
-                                    bool whole) {
-  const Tensor rows = encoder(in.text).rows;
+TwoTexts encode_sentence_and_phrase(const TextEncoder& encoder, const ModelInputs& in, bool whole) {
+  const Tensor rows = encoder(in.text);
   return {features_of({rows, in.text}),
           part_of(encoder, in, whole ? rows : Tensor(), cut(in, of_phrase))};
 }

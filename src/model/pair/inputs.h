@@ -3,30 +3,40 @@
 
 #include "fovea/attention/feature/features.h"
 #include "fovea/model/inputs.h"
-#include "fovea/model/recurrent/encoder.h"
+#include "fovea/model/text_encoder.h"
 
 namespace fovea {
 
-struct PairOptions : RecurrentModelOptions {
+struct PairOptions : TextEncoderOptions {
   bool whole = true;  // phrases: the sentence is encoded as a whole and then cut
 };
 const Fields<PairOptions>& pair_fields();
 const Fields<PairOptions>& phrase_fields();
 
-// The states of both texts, by the same encoder.
+// The states of both texts, by the same encoder and in one go: to a Recorder the encoder's maps of
+// the second texts follow those of the first.
 struct TwoTexts {
   Features first, second;
 };
-TwoTexts encode_pair(const RecurrentEncoder& encoder, const ModelInputs& in);
+TwoTexts encode_pair(const TextEncoder& encoder, const ModelInputs& in);
+
+// A record of numbers as rows: what each is, and how much of it there is.
+//   r_f = tanh(e_f + z_f v_f)
+struct RecordRows {
+  RecordRows(Scope s, int64_t numbers, int64_t width);
+
+  Features operator()(const Tensor& numbers) const;  // [B, numbers] -> B examples of `numbers` rows
+
+  Parameter name, value;  // [numbers, width]
+};
 
 // The states of a phrase, and of what stands left and right of it.
 struct PhraseAndSides {
   Features phrase, left, right;
 };
 // `whole`: each state knows the rest of the sentence; else each part is encoded by itself.
-PhraseAndSides encode_phrase(const RecurrentEncoder& encoder, const ModelInputs& in, bool whole);
+PhraseAndSides encode_phrase(const TextEncoder& encoder, const ModelInputs& in, bool whole);
 // The sentence with its phrase, and the phrase.
-TwoTexts encode_sentence_and_phrase(const RecurrentEncoder& encoder, const ModelInputs& in,
-                                    bool whole);
+TwoTexts encode_sentence_and_phrase(const TextEncoder& encoder, const ModelInputs& in, bool whole);
 
 }  // namespace fovea

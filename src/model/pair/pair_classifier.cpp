@@ -21,6 +21,9 @@ FeatureMechanism siamese(Scope s, const AttentionOptions& o) {
   };
 }
 
+// Contexts of the mechanism: coarse and fine ones of both texts, or one of each.
+int64_t contexts_of(const std::string& mechanism) { return mechanism == "multi_grained" ? 4 : 2; }
+
 FeatureMechanism between(Scope s, const std::string& mechanism, AttentionOptions o, int64_t d) {
   o.d_q = o.d_k = o.d_v = d;
   if (mechanism == "siamese") return siamese(s, o);
@@ -38,20 +41,31 @@ PairClassifier::PairClassifier(Scope s, Takes takes, const std::string& mechanis
       options_(o),
       encoder_(s / "encoder", sizes.vocabulary, o),
       attention_(between(s / "attention", mechanism, attention, encoder_.features())),
-      output_(s / "output", takes == Takes::pair ? o.width : 2 * encoder_.features(),
+      output_(s / "output",
+              takes == Takes::pair ? o.width : contexts_of(mechanism) * encoder_.features(),
               sizes.labels) {
-  if (takes == Takes::pair) hidden_.emplace(s / "hidden", 4 * encoder_.features(), o.width);
+  if (takes != Takes::pair) return;
+  if (sizes.features > 0) record_.emplace(s / "record", sizes.features, encoder_.features());
+  hidden_.emplace(s / "hidden", 2 * contexts_of(mechanism) * encoder_.features(), o.width);
 }
 
 Scorer::Output PairClassifier::operator()(const ModelInputs& in) const {
-  const TwoTexts both = takes_ == Takes::pair
-                            ? encode_pair(encoder_, in)
-                            : encode_sentence_and_phrase(encoder_, in, options_.whole);
+  const auto encoded = [&]() -> TwoTexts {
+    if (record_) return {features_of({encoder_(in.text), in.text}), (*record_)(in.numbers)};
+    return takes_ == Takes::pair ? encode_pair(encoder_, in)
+                                 : encode_sentence_and_phrase(encoder_, in, options_.whole);
+  };
+  const TwoTexts both = encoded();
   const FeatureOutput read = attention_(std::vector{both.first, both.second});
   Tensor y = read.joined();
   if (hidden_) {
-    const Tensor &a = read.contexts[0], &b = read.contexts[1], apart = a - b;
-    y = concat({y, maximum(apart, -apart), a * b}, -1);
+    std::vector<Tensor> parts{y};
+    for (size_t i = 0; i + 1 < read.contexts.size(); i += 2) {
+      const Tensor &a = read.contexts[i], &b = read.contexts[i + 1], apart = a - b;
+      parts.push_back(maximum(apart, -apart));
+      parts.push_back(a * b);
+    }
+    y = concat(parts, -1);
     y = tanh((*hidden_)(dropout(y, options_.dropout)));
   }
   return {output_(dropout(y, options_.dropout)), read.log_probability};

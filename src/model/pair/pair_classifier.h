@@ -3,6 +3,9 @@
 // them, each by attention of its own (siamese).
 //   two texts (Conneau et al. 2017):     y = W tanh(V [c_1; c_2; |c_1 - c_2|; c_1 o c_2])
 //   a phrase in its sentence (Ma et al. 2017):   y = W [c_1; c_2] + b
+// Numbers beside a text (ModelInputs::numbers) are rows in the place of the second text.
+// Where a mechanism gives more than two contexts, as multi-grained attention does, they are pairs
+// of one of each text, and all of them go on.
 #pragma once
 
 #include <optional>
@@ -25,7 +28,8 @@ class PairClassifier : public Scorer {
  private:
   Takes takes_;
   PairOptions options_;
-  RecurrentEncoder encoder_;
+  TextEncoder encoder_;
+  std::optional<RecordRows> record_;  // in the place of the second text
   FeatureMechanism attention_;
   std::optional<Linear> hidden_;
   Linear output_;

@@ -20,7 +20,7 @@ class RotatoryClassifier : public Scorer {
 
  private:
   PairOptions options_;
-  RecurrentEncoder encoder_;
+  TextEncoder encoder_;
   RotatoryAttention attention_;
   Linear output_;
 };

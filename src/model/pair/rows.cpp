@@ -3,6 +3,7 @@
 #include "fovea/model/named_attention.h"
 #include "fovea/model/pair/pair_classifier.h"
 #include "fovea/model/pair/rotatory_classifier.h"
+#include "fovea/model/pair/transformer_pair.h"
 
 namespace fovea {
 namespace {
@@ -19,8 +20,16 @@ AttentionOptions feature_start(const std::string& score) {
 Infos options_of(const Fields<PairOptions>& fields, const Settings& settings,
                  const std::string& mechanism, const AttentionOptions& start) {
   Infos infos = attention_options_of(mechanism, settings, start), all = fields.infos();
+  all = without_idle_encoder(std::move(all), settings);
   all.insert(all.end(), infos.begin(), infos.end());
   return all;
+}
+
+PairOptions options_with_places(const Fields<PairOptions>& fields, const Settings& settings,
+                                const ModelSizes& sizes) {
+  PairOptions o = fields.read(settings);
+  o.longest = sizes.longest;
+  return o;
 }
 
 // A model of two inputs, for two texts and for a phrase in its sentence.
@@ -30,24 +39,24 @@ std::vector<ModelEntry> two_inputs(const std::string& mechanism, const std::stri
   std::vector<ModelEntry> rows;
   for (const Takes takes : {Takes::pair, Takes::phrase}) {
     const auto& fields = takes == Takes::pair ? pair_fields() : phrase_fields();
-    rows.push_back({.name = mechanism,
-                    .takes = takes,
-                    .gives = Gives::label,
-                    .title = title,
-                    .paper = paper,
-                    .equation = equation,
-                    .options =
-                        [=, &fields](const Settings& s) {
-                          const std::string of =
-                              mechanism == "siamese" ? "hierarchical" : mechanism;
-                          return options_of(fields, s, of, feature_start(score));
-                        },
-                    .make =
-                        [=, &fields](Scope s, const ModelSizes& sizes, const Settings& settings) {
-                          return std::make_unique<const PairClassifier>(
-                              s, takes, mechanism, sizes, fields.read(settings),
-                              attention_fields().read(settings, feature_start(score)));
-                        }});
+    rows.push_back(
+        {.name = mechanism,
+         .takes = takes,
+         .gives = Gives::label,
+         .title = title,
+         .paper = paper,
+         .equation = equation,
+         .options =
+             [=, &fields](const Settings& s) {
+               const std::string of = mechanism == "siamese" ? "hierarchical" : mechanism;
+               return options_of(fields, s, of, feature_start(score));
+             },
+         .make =
+             [=, &fields](Scope s, const ModelSizes& sizes, const Settings& settings) {
+               return std::make_unique<const PairClassifier>(
+                   s, takes, mechanism, sizes, options_with_places(fields, settings, sizes),
+                   attention_fields().read(settings, feature_start(score)));
+             }});
   }
   return rows;
 }
@@ -76,7 +85,7 @@ std::vector<ModelEntry> pair_rows() {
                   .make =
                       [](Scope s, const ModelSizes& sizes, const Settings& settings) {
                         return std::make_unique<const RotatoryClassifier>(
-                            s, sizes, phrase_fields().read(settings),
+                            s, sizes, options_with_places(phrase_fields(), settings, sizes),
                             attention_fields().read(settings, feature_start("activated_general")));
                       }});
   add(two_inputs("alternating", "additive", "Alternating co-attention",
@@ -85,8 +94,25 @@ std::vector<ModelEntry> pair_rows() {
   add(two_inputs("parallel", "activated_general", "Parallel co-attention",
                  "Lu, Yang, Batra, Parikh 2016; Fan, Feng, Zhao 2018",
                  "A = score(F1, F2), e1 = w_1 tanh(W_1 F1 + W_2 F2 A^T)"));
+  add(two_inputs("multi_grained", "activated_general", "Multi-grained co-attention",
+                 "Fan, Feng, Zhao 2018",
+                 "coarse: attend(mean(F2), F1), attend(mean(F1), F2); fine: F1 by max_j A, F2 by "
+                 "max_i A"));
   add(two_inputs("siamese", "self_attentive", "Both inputs by themselves", "Bromley et al. 1993",
                  "c1 = attend(u, F1), c2 = attend(u, F2)"));
+  rows.push_back({.name = "transformer",
+                  .takes = Takes::pair,
+                  .gives = Gives::label,
+                  .title = "Both texts through one Transformer encoder",
+                  .paper = "Vaswani et al. 2017; Reimers, Gurevych 2019; Tay et al. 2021",
+                  .equation = "y = W relu(V [a; b; |a - b|; a b]),  a = mean(encoder(x_1))",
+                  .options = [](const Settings& s) { return transformer_option_list(s); },
+                  .make =
+                      [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+                        TransformerOptions o = transformer_options(settings);
+                        o.longest = sizes.longest;
+                        return std::make_unique<const TransformerPair>(s, sizes, o);
+                      }});
   return rows;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fovea/base/fields.h"
-#include "fovea/nn/embedding.h"
+#include "fovea/model/word_embedding.h"
 #include "fovea/nn/recurrent.h"
 #include "fovea/nn/sequences.h"
 #include "fovea/op/dropout.h"
@@ -21,21 +21,20 @@ std::vector<typename Fields<Options>::Field> layer_fields() {
       {"dropout", &Options::dropout, "part of the features dropped while training", part_of_one()}};
 }
 
-struct RecurrentModelOptions {
+struct RecurrentModelOptions : WordOptions {
   std::string cell = "gru";  // rnn, gru, lstm
   int64_t layers = 1;
   int64_t embed = 128;  // features of a token
   int64_t width = 256;  // units of a layer, in each direction
   bool bidirectional = true;
-  double dropout = 0;        // of embeddings, between layers and before the output
-  double word_dropout = 0;   // of whole tokens
-  std::string vectors{};     // file of word vectors to begin with
-  bool tune_vectors = true;  // else they stay as the file has them
+  double dropout = 0;       // of embeddings, between layers and before the output
+  double word_dropout = 0;  // of whole tokens
 };
 // All of them, as options of a run.
 const Fields<RecurrentModelOptions>& recurrent_fields();
-// The unit that options.cell names.
-Cell cell_of(const RecurrentModelOptions& options);
+// The unit of that name, and that which the options name.
+Cell cell_named(const std::string& name);
+inline Cell cell_of(const RecurrentModelOptions& options) { return cell_named(options.cell); }
 
 // Mean of each sequence's rows: [B, features].
 inline Tensor mean_rows(const Tensor& rows, const Packing& of) {
@@ -48,14 +47,12 @@ struct RecurrentEncoder {
   // `more`: features that stand beside each token's embedding.
   RecurrentEncoder(Scope s, int64_t vocabulary, const RecurrentModelOptions& o, int64_t more = 0)
       : options(o),
-        embedding(s / "embedding", vocabulary, o.embed),
+        embedding(s / "embedding", vocabulary, o.embed, o),
         layers(s / "layers", o.embed + more, o.width,
                {.cell = cell_of(o),
                 .layers = static_cast<int>(o.layers),
                 .bidirectional = o.bidirectional,
-                .dropout = o.dropout}) {
-    if (!o.vectors.empty() && !o.tune_vectors) embedding.weight.freeze();
-  }
+                .dropout = o.dropout}) {}
 
   // What a call gives.
   struct Output {
@@ -63,7 +60,7 @@ struct RecurrentEncoder {
     RecurrentStates last;  // as Recurrent gives them
   };
   Output operator()(const Sequences& tokens, const Tensor& more = {}) const {
-    Tensor x = embedding(tokens.ids);
+    Tensor x = embedding(tokens);
     if (options.word_dropout > 0) {
       x = x * dropout(Tensor::full({tokens.rows(), 1}, 1, x.dtype()), options.word_dropout);
     }
@@ -76,11 +73,14 @@ struct RecurrentEncoder {
     if (!options.bidirectional) return last.back().h;
     return concat({last[last.size() - 2].h, last.back().h}, -1);
   }
+  // What every layer held after its last step, both directions side by side: h of each layer, then
+  // of LSTMs c.
+  std::vector<Tensor> ends(const RecurrentStates& last) const;
   // How wide a token's state is: both directions side by side.
   int64_t features() const { return options.width * layers.directions(); }
 
   RecurrentModelOptions options;  // as it was made
-  Embedding embedding;            // [vocabulary, embed]
+  WordEmbedding embedding;        // embed features of a token
   Recurrent layers;               // over the embeddings and what stands beside them
 };
 

@@ -160,7 +160,9 @@ std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const M
         "beam search: needs 1 <= nbest <= beam, got ", options.nbest, " of ", options.beam);
   const int64_t B = memory.count(), beam = options.beam;
   std::vector<Search> searches;
-  for (int32_t n : memory.lengths.read<int32_t>()) {
+  // Letters are counted where there are letters to look at.
+  const Tensor& lengths = memory.letter_lengths.empty() ? memory.lengths : memory.letter_lengths;
+  for (int32_t n : lengths.read<int32_t>()) {
     searches.emplace_back(options, n, decoder.longest());
   }
   auto decoding = decoder.start(memory, beam);

@@ -35,18 +35,7 @@ Memory EncoderDecoder::encode(const ModelInputs& in) const {
   }
   memory.states = unpack(out.rows, in.text.offsets, in.text.longest);
   // Each layer of the decoder begins with what that layer of the encoder ended with.
-  const int64_t directions = encoder_.layers.directions();
-  for (const bool cells : {false, true}) {
-    if (cells && options_.cell != "lstm") break;
-    for (int64_t layer = 0; layer < options_.layers; ++layer) {
-      std::vector<Tensor> sides;
-      for (int64_t side = 0; side < directions; ++side) {
-        const RecurrentState& state = out.last[static_cast<size_t>(directions * layer + side)];
-        sides.push_back(cells ? state.c : state.h);
-      }
-      memory.beginnings.push_back(sides.size() == 1 ? sides[0] : concat(sides, -1));
-    }
-  }
+  memory.beginnings = encoder_.ends(out.last);
   return memory;
 }
 

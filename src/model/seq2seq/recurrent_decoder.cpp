@@ -6,15 +6,24 @@ namespace fovea {
 
 RecurrentDecoder::RecurrentDecoder(Scope s, int64_t vocabulary, int64_t features,
                                    const RecurrentDecoderOptions& o,
-                                   const AttentionOptions& attention)
+                                   const AttentionOptions& attention, int64_t letters)
     : options_(o),
       embedding_(s / "embedding", vocabulary, o.embed),
       layers_(s / "layers", o.embed + (o.input_feeding ? o.width : 0), o.width,
               {.cell = cell_of(o), .layers = static_cast<int>(o.layers), .dropout = o.dropout}),
-      combine_(s / "combine", o.width + (attends(attention) ? o.width : features), o.width),
+      combine_(s / "combine",
+               o.width + (letters > 0                 ? 2 * o.width
+                          : fovea::attends(attention) ? o.width
+                                                      : features),
+               o.width),
       output_(s / "output", o.width, vocabulary) {
-  if (attends(attention)) {
+  if (fovea::attends(attention) || letters > 0) {
     if (features != o.width) memory_.emplace(s / "memory", features, o.width);
+  }
+  if (letters > 0) {
+    if (letters != o.width) letters_.emplace(s / "letters", letters, o.width);
+    via_.emplace(s / "attention", o.width, o.width, o.width, feature_options(attention));
+  } else if (fovea::attends(attention)) {
     attention_.emplace(s / "attention", attention, o.width, o.width);
   }
   const int64_t states = o.layers * (o.cell == "lstm" ? 2 : 1);
@@ -41,7 +50,20 @@ RecurrentStates RecurrentDecoder::first_states(const Memory& memory) const {
 Memory RecurrentDecoder::projected(const Memory& memory) const {
   Memory to = memory;
   if (memory_) to.states = (*memory_)(memory.states);
+  if (letters_) to.letters = (*letters_)(memory.letters);
   return to;
+}
+
+RecurrentDecoder::Looked RecurrentDecoder::look(const Tensor& q, const Memory& memory,
+                                                int64_t step) const {
+  if (via_) {
+    const auto out =
+        (*via_)(q, {memory.states, memory.lengths}, {memory.letters, memory.letter_lengths}, step);
+    return {concat({out.words, out.letters}, -1), out.log_probability};
+  }
+  const auto out =
+      (*attention_)({.q = q, .memory = memory.states, .lengths = memory.lengths, .step = step});
+  return {out.context, out.log_probability};
 }
 
 Tensor RecurrentDecoder::combine(const Tensor& context, const Tensor& state) const {
@@ -54,13 +76,11 @@ Decoder::Taught RecurrentDecoder::teach(const Memory& given, const Sequences& ta
   const Tensor x = dropout(embedding_(target.ids), options_.dropout);
   const Tensor states =
       layers_({.x = x, .offsets = target.offsets, .start = first_states(memory)}).y;
-  if (!attention_) {
+  if (!attends()) {
     const Tensor context = embedding(memory.beginnings[0], target.owners());
     return {output_(combine(context, states))};
   }
-  const auto out = (*attention_)({.q = unpack(states, target.offsets, target.longest),
-                                  .memory = memory.states,
-                                  .lengths = memory.lengths});
+  const Looked out = look(unpack(states, target.offsets, target.longest), memory, -1);
   return {output_(combine(pack(out.context, target.offsets), states)),
           out.log_probability.empty() ? Tensor() : pack(out.log_probability, target.offsets)};
 }
@@ -89,7 +109,7 @@ class RecurrentDecoding : public Decoder::Decoding {
   RecurrentDecoding(const RecurrentDecoder& model, Memory memory, int64_t beam)
       : model_(model), memory_(std::move(memory)), beam_(beam) {
     state_ = model.first_states(memory_);
-    if (!model.attention_) summary_ = memory_.beginnings[0];
+    if (!model.attends()) summary_ = memory_.beginnings[0];
     if (beam > 1) {
       std::vector<int32_t> rows;
       for (int64_t i = 0; i < B() * beam; ++i) rows.push_back(static_cast<int32_t>(i / beam));
@@ -112,11 +132,8 @@ class RecurrentDecoding : public Decoder::Decoding {
     }
     const Tensor s = model_.layers_.step(x, state_);
     Tensor context = summary_;
-    if (model_.attention_) {
-      const auto out = (*model_.attention_)({.q = reshape(s, {B(), beam_, s.dim(1)}),
-                                             .memory = memory_.states,
-                                             .lengths = memory_.lengths,
-                                             .step = t_});
+    if (model_.attends()) {
+      const auto out = model_.look(reshape(s, {B(), beam_, s.dim(1)}), memory_, t_);
       context = reshape(out.context, {B() * beam_, out.context.dim(2)});
       log_probability = out.log_probability;
     }

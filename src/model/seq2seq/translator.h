@@ -17,6 +17,9 @@ struct Memory {
   Tensor states{};   // [B, S, features]: to look at
   Tensor lengths{};  // int32 [B]: how much of it counts,
   Pattern who{};     // and who may be looked at: nothing where all lengths are the whole
+  // A finer level of the same, as letters are of words: [B, letters, features] and int32 [B]; empty
+  // where there is none.
+  Tensor letters{}, letter_lengths{};
   // What a recurrent decoder's states are made of, [B, features]: one for each of its states (h of
   // every layer, then c), or one for all. A Transformer needs none.
   std::vector<Tensor> beginnings{};
@@ -64,6 +67,13 @@ class Translator : public Network {
   // Both halves one after the other: what training needs.
   Decoder::Taught teach(const ModelInputs& in, const Sequences& target) const {
     return decoder().teach(encode(in), target);
+  }
+  // What training makes small. By default the mean cross-entropy of the tokens that are wanted
+  // after each row of the target, int32 [rows], with the REINFORCE term where something was drawn.
+  virtual Tensor loss(const ModelInputs& in, const Sequences& target, const Tensor& wanted,
+                      double smoothing) const {
+    const Decoder::Taught taught = teach(in, target);
+    return classification_loss(taught.scores, wanted, smoothing, taught.log_probability);
   }
   // The bias of the output layer, to start it from the tokens' frequencies; empty without one.
   virtual Parameter output_bias() const { return {}; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fovea/attention/position/t5.h"
+#include "fovea/attention/ring.h"
 #include "fovea/op/dropped.h"
 #include "fovea/op/recompute.h"
 #include "fovea/op/shape.h"
@@ -35,13 +36,20 @@ PositionsFactory positions_of(const TransformerOptions& o, bool causal) {
   };
 }
 
-MultiHeadOptions heads_of(const TransformerOptions& o, PositionsFactory positions,
-                          int64_t d_memory) {
+MultiHeadOptions heads_of(const TransformerOptions& o, PositionsFactory positions, int64_t d_memory,
+                          bool self_attention) {
   MultiHeadOptions heads{.heads = o.heads,
                          .key_heads = o.key_heads,
                          .d_memory = d_memory,
                          .dropout = o.attention_dropout,
                          .positions = std::move(positions)};
+  if (self_attention) {
+    AttentionOptions at = o.attention;
+    at.longest_keys = o.longest;
+    heads.self = self_attention_factory(o.self_attention, at);
+    if (heads.self) return heads;
+  }
+  if (o.self_attention != "full") return heads;
   // Left out for the scaled product and for softmax: MultiHead then takes its fastest path.
   if (o.attention.score != "scaled") heads.score = score_factory(o.attention);
   if (o.attention.align == "softmax") return heads;
@@ -53,6 +61,17 @@ MultiHeadOptions heads_of(const TransformerOptions& o, PositionsFactory position
     return align;
   };
   return heads;
+}
+
+// Whether self-attention is the one that is named; the decoder of a translator compares all pairs
+// where that has no causal form, a decoder alone cannot take it.
+bool looks_its_own_way(const TransformerOptions& o, Kind kind) {
+  const Entry& entry = find_entry(Entry::Kind::efficient, o.self_attention);
+  check(entry.causal || kind != Kind::decoder, "transformer: attention '", entry.name,
+        "' looks at whole sequences; it has no causal form, which a decoder needs");
+  check(entry.name == "full" || o.key_heads == 0 || o.key_heads == o.heads,
+        "transformer: attention '", entry.name, "' has keys for each head; key_heads is for full");
+  return entry.causal || kind == Kind::encoder;
 }
 
 // [B, T]: where the queries of a step stand, each run of m from `from` on.
@@ -67,6 +86,13 @@ Tensor step_places(int64_t B, int64_t T, int64_t m, int64_t from) {
 
 RowLayout::RowLayout(const Packing& s)
     : packing(s), even((s.check_whole("transformer"), s.rows() == s.count() * s.longest)) {
+  if (const SequenceRing* ring = SequenceRing::current(); ring && ring->shares()) {
+    // Rows stand where they do in the chunks of this rank; who is there, the whole tells.
+    packing.longest = 2 * ring->chunk();
+    even = s.rows() == s.count() * packing.longest;
+    keys = fovea::lengths(ring->lengths());
+    return;
+  }
   if (even) return;
   lengths = s.lengths();
   keys = fovea::lengths(lengths);
@@ -85,13 +111,14 @@ TransformerBlock::TransformerBlock(Scope s, const TransformerOptions& o, Kind ki
                                    int64_t d_memory)
     : options(o),
       kind(kind),
-      self(s / "self", o.width, heads_of(o, positions_of(o, kind != Kind::encoder), 0)),
+      self(s / "self", o.width,
+           heads_of(o, positions_of(o, kind != Kind::encoder), 0, looks_its_own_way(o, kind))),
       feed_forward(s / "feed_forward", o.width, o.hidden > 0 ? o.hidden : 4 * o.width),
       norm1(s / "norm1", o.width),
       norm2(s / "norm2", o.width) {
   unary_of(o.activation);  // an unknown name is refused here
   if (kind == Kind::cross_decoder) {
-    cross.emplace(s / "cross", o.width, heads_of(o, {}, d_memory));
+    cross.emplace(s / "cross", o.width, heads_of(o, {}, d_memory, false));
     norm3.emplace(s / "norm3", o.width);
   }
   parameters_ = s.below();

@@ -11,6 +11,8 @@
 
 namespace fovea {
 
+class SequenceRing;
+
 class TransformerTagger : public Tagger {
  public:
   TransformerTagger(Scope s, const ModelSizes& sizes, const TransformerOptions& options,
@@ -33,6 +35,8 @@ class TransformerClassifier : public Scorer {
   Output operator()(const ModelInputs& in) const override;
 
  private:
+  Tensor pooled_on(SequenceRing& ring, const Tensor& rows, const Sequences& text) const;
+
   std::string summary_;
   TransformerStack encoder_;
   Linear output_;

@@ -19,7 +19,8 @@ Tensor TransformerLanguageModel::scores(const Sequences& ids) const {
 }
 
 int64_t TransformerLanguageModel::longest() const {
-  return decoder_.positions ? decoder_.options.longest : std::numeric_limits<int64_t>::max();
+  return decoder_.options.knows_places() ? decoder_.options.longest
+                                         : std::numeric_limits<int64_t>::max();
 }
 
 class TransformerContinuation : public LanguageModel::Continuation {

@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-struct TransformerOptions {
+struct TransformerOptions : WordOptions {
   int64_t layers = 4;        // of the encoder, and as many of the decoder
   int64_t width = 256;       // features of a token
   int64_t heads = 4;         // of each attention
@@ -21,13 +21,19 @@ struct TransformerOptions {
   double attention_dropout = 0.1;       // of the weights
   std::string position = "sinusoidal";  // of the catalogue, or none
   int64_t longest = 1024;               // learned positions: how many there are
-  AttentionOptions attention = scaled();  // score and alignment of every head
-  bool tied = true;                       // the output layer shares the (decoder's) embedding
-  bool shared = false;                    // translation: source and target share one embedding
+  // Whom tokens of one sequence look at, by a name of the catalogue: full is all of them. In a
+  // translator it is that of the decoder too, where it has a causal form.
+  std::string self_attention = "full";
+  AttentionOptions attention =
+      scaled();                 // score and alignment of every head, and what self_attention reads
+  bool tied = true;             // the output layer shares the (decoder's) embedding
+  bool shared = false;          // translation: source and target share one embedding
   bool scale_embedding = true;  // embeddings N(0, 1/width) times sqrt(width); else N(0, 0.02^2)
   bool recompute = false;       // a block's activations are computed again in the backward pass
 
   bool pre_norm() const { return norm == "pre"; }  // a norm before each part, not behind it
+  // Whether something is learned for each of `longest` places.
+  bool knows_places() const { return position == "learned" || self_attention == "synthesizer"; }
   // The scaled product and softmax.
   static AttentionOptions scaled() {
     AttentionOptions o;
@@ -35,11 +41,13 @@ struct TransformerOptions {
     return o;
   }
 };
-// All but tied and shared, which are listed where a model has them.
+// All but tied, shared and those of vectors, which are listed where a model has them.
 const Fields<TransformerOptions>& transformer_fields();
 // For models whose output layer can share the embedding, and those whose two halves can.
 const Fields<TransformerOptions>& tied_fields();
 const Fields<TransformerOptions>& shared_fields();
+// For models whose words can start from vectors.
+const Fields<TransformerOptions>& transformer_word_fields();
 
 // Label and classify can start from the encoder of a masked language model.
 struct InitOptions {
@@ -51,7 +59,14 @@ const Fields<InitOptions>& init_fields();
 // What the settings say to a Transformer, its attention included. Attention of a Transformer is
 // always in heads: `query` is not read.
 TransformerOptions transformer_options(const Settings& settings);
-// The options that count for a Transformer, once score and alignment are chosen.
-std::vector<FieldInfo> transformer_option_list(const Settings& settings);
+// What a Transformer is part of, for the options it reads.
+enum class TransformerPart {
+  encoder,
+  decoder,  // alone: its attention needs a causal form
+  both,     // cross-attention compares all pairs in any case
+};
+// The options that count for a Transformer, once its attention, score and alignment are chosen.
+std::vector<FieldInfo> transformer_option_list(const Settings& settings,
+                                               TransformerPart part = TransformerPart::encoder);
 
 }  // namespace fovea

@@ -6,7 +6,7 @@
 
 #include "fovea/attention/position/learned.h"
 #include "fovea/model/transformer/block.h"
-#include "fovea/nn/embedding.h"
+#include "fovea/model/word_embedding.h"
 
 namespace fovea {
 
@@ -14,7 +14,8 @@ struct TransformerStack {
   using Kind = TransformerBlock::Kind;  // encoder, decoder or cross_decoder
 
   // Paths: embedding/weight, positions/weight, 0, 1, ..., norm. With `shared` the stack has no
-  // embedding of its own. `d_memory`: as in TransformerBlock.
+  // embedding of its own; with a vocabulary of 0 it has none at all, for rows that are given.
+  // Where the options name vectors, `words` is in its place. `d_memory`: as in TransformerBlock.
   TransformerStack(Scope s, int64_t vocabulary, const TransformerOptions& options, Kind kind,
                    const Embedding* shared = nullptr, int64_t d_memory = 0);
 
@@ -22,6 +23,11 @@ struct TransformerStack {
   // cross_decoder.
   Tensor operator()(const Sequences& tokens, const Tensor& more = {},
                     const Memory& memory = {}) const;
+
+  // In two steps: the embeddings of tokens, before places are added, and what is made of them or of
+  // other rows [rows, width].
+  Tensor embed(const Sequences& tokens) const;
+  Tensor over(const Tensor& rows, const Packing& of, const Memory& memory = {}) const;
 
   // Decoding: keys and values of all steps so far.
   struct State {
@@ -40,7 +46,8 @@ struct TransformerStack {
   Tensor scores(const Tensor& rows) const { return embedding.scores(rows); }
 
   TransformerOptions options;                // as it was made
-  Embedding embedding;                       // its own, or the shared one
+  Embedding embedding;                       // its own, the shared one, or none
+  std::optional<WordEmbedding> words;        // in its place, where they start from vectors
   std::optional<LearnedPosition> positions;  // where they are learned
   std::vector<TransformerBlock> blocks;      // in the order of use
   std::optional<LayerNorm> norm;             // at the end, with pre-norm
@@ -48,7 +55,9 @@ struct TransformerStack {
  private:
   Tensor embedded(const Tensor& ids) const;
   Tensor table(int64_t T, int64_t offset, Dtype dtype) const;
+  Tensor places(int64_t T, Dtype dtype) const;
   Tensor placed(const Tensor& x, const RowLayout& layout) const;
+  Tensor through(Tensor x, const RowLayout& layout, const Memory& memory) const;
 };
 
 }  // namespace fovea

@@ -22,7 +22,7 @@ Decoder::Taught TransformerDecoder::teach(const Memory& memory, const Sequences&
 }
 
 int64_t TransformerDecoder::longest() const {
-  return stack_.positions ? stack_.options.longest : Decoder::longest();
+  return stack_.options.knows_places() ? stack_.options.longest : Decoder::longest();
 }
 
 class TransformerDecoding : public Decoder::Decoding {

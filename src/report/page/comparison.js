@@ -140,8 +140,8 @@ function notes_sections({notes}) {
   document.getElementById('lede').textContent = lede(comparison);
   const sections = comparison.choices.length ?
       [
-        table_section(comparison), curves_section(comparison), classes_section(comparison),
-        examples_section(comparison)
+        table_section(comparison), cost_section(comparison), curves_section(comparison),
+        classes_section(comparison), examples_section(comparison)
       ] :
       [el('section', {},
           el('p', {class: 'nothing'},

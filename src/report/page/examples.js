@@ -82,7 +82,8 @@ function examples_section(comparison) {
           map_place, several.map(({tables}) => tables), fitted.get(first), choose_map);
     else
       map_place.replaceChildren();
-    scale_place.replaceChildren(drawn.length ? heat_scale(largest) : '');
+    const shades = drawn.some((view) => !maps.get(view).ground);
+    scale_place.replaceChildren(shades ? heat_scale(largest) : '');
   }
 
   function choose_map(choice, view = null) {
@@ -118,12 +119,13 @@ function examples_section(comparison) {
   }
 
   show(0);
-  const matrices = examples.some(
-      (e) => list(e.choices).some((c) => list(c.maps).some((m) => list(m.queries).length > 1)));
+  const any = (is) => examples.some((e) => list(e.choices).some((c) => list(c.maps).some(is)));
+  const matrices = any((m) => list(m.queries).length > 1), pictures = any((m) => m.ground);
   return el(
       'section', {id: 'examples'}, el('h2', {}, 'Where they looked'),
       el('p', {class: 'hint'},
-         matrices ? 'Rows are what was written, columns what was read; one scale for all. ' +
+         pictures ? 'What a word did not look at is veiled; point at one to see it large.' :
+             matrices ? 'Rows are what was written, columns what was read; one scale for all. ' +
                  'Point at a row to see its words.' :
                     'The more a word was looked at, the stronger its colour; one scale for all.'),
       el('div', {class: 'controls'}, picker,

@@ -41,15 +41,30 @@ function heat_scale(largest) {
       '0', el('i'), weight_text(largest));
 }
 
-// The keys as text; paint(weights) colours them.
-function heat_words(keys, largest, alone) {
+// The keys as text; paint(weights) colours them. Each of the groups begins a line, behind a block
+// in the colour of its weight.
+function heat_words(keys, largest, alone, groups = []) {
   const letters = keys.every((key) => [...key].length <= 1);
   const spans = keys.map((key) => el('span', {}, letters && key === ' ' ? '\u00a0' : shown(key)));
   const element =
       el('div', {class: `heat-words${letters ? ' letters' : ''}${alone ? ' alone' : ''}`, dir: 'auto'});
-  spans.forEach((span) => element.append(span, letters ? '' : ' '));
+  const most = groups.reduce((a, group) => Math.max(a, group.weight), 0);
+  const blocks = new Map(groups.map((group) => [group.first, el('i', {
+    class: 'heat-group',
+    title: weight_text(group.weight),
+    'data-shade': most > 0 ? group.weight / most : 0
+  })]));
+  spans.forEach((span, j) => {
+    if (blocks.has(j)) {
+      if (j > 0) element.append(el('br'));
+      element.append(blocks.get(j));
+    }
+    element.append(span, letters ? '' : ' ');
+  });
   const paint = (weights) => {
     const stops = heat_stops();
+    for (const block of blocks.values())
+      block.style.background = `rgb(${heat_colour(stops, Number(block.dataset.shade))})`;
     spans.forEach((span, j) => {
       const t = largest > 0 ? weights[j] / largest : 0;
       span.style.background = `rgb(${heat_colour(stops, t)})`;
@@ -62,6 +77,7 @@ function heat_words(keys, largest, alone) {
 
 // The whole view. `largest` is the weight of the darkest colour, so that maps side by side compare.
 function heat_view(map, {largest = heat_largest(map), most_cell = 26, on_point = null} = {}) {
+  if (map.ground) return picture_view(map, {on_point});
   const queries = list(map.queries).map(String), keys = list(map.keys).map(String);
   const rows = heat_rows(map);
   const figure = el('figure', {class: 'heat'});
@@ -69,7 +85,11 @@ function heat_view(map, {largest = heat_largest(map), most_cell = 26, on_point =
     figure.append(el('p', {class: 'soft small'}, 'Nothing to draw: this map is empty.'));
     return figure;
   }
-  const words = heat_words(keys, largest, queries.length === 1);
+  if (map.star && queries.length === 1) {
+    figure.append(star_view(queries[0], keys, rows[0]));
+    return figure;
+  }
+  const words = heat_words(keys, largest, queries.length === 1, list(map.groups));
   if (queries.length === 1) {
     figure.repaint = () => words.paint(rows[0]);
     figure.repaint();

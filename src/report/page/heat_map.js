@@ -10,7 +10,7 @@
     const largest = heat_largest(map);
     return [
       el('div', {class: 'controls', style: 'justify-content:space-between'},
-         el('h2', {}, map.name || 'Attention'), heat_scale(largest)),
+         el('h2', {}, map.name || 'Attention'), map.ground ? null : heat_scale(largest)),
       heat_view(map, {largest, most_cell: 40})
     ];
   };

@@ -40,13 +40,15 @@ class Finder {
   Audit& audit_;
 };
 
-void audit_lengths(const std::vector<FitExample>& train, Finder& find, Audit& audit) {
+// Blank lines are part of a text as a whole.
+void audit_lengths(const std::vector<FitExample>& train, bool may_be_blank, Finder& find,
+                   Audit& audit) {
   std::vector<int64_t> sizes;
   int64_t empty = 0, enormous = 0;
   double words = 0, letters = 0;
   for (const FitExample& e : train) {
     const auto n = static_cast<int64_t>(split_at_spaces(e.input).size());
-    empty += n == 0;
+    empty += n == 0 && !may_be_blank;
     sizes.push_back(n);
     words += static_cast<double>(n);
     letters += static_cast<double>(e.input.size());
@@ -197,7 +199,7 @@ void audit_numbers(const FitParts& parts, Finder& find) {
 
 Audit audit_data(const Config& config) {
   Audit audit;
-  if (config.data.starts_with("builtin:")) return audit;  // our own: there is nothing to doubt
+  if (!can_be_audited(config)) return audit;
   audit.from_text = config.task == "regress" && reads_text(config);
   const FitParts parts = read_fit_parts(config);
   Finder find(audit);
@@ -213,9 +215,10 @@ Audit audit_data(const Config& config) {
     find.add(file.bad_rows, "row of " + file.path + " cannot be read and is left out",
              "rows of " + file.path + " cannot be read and are left out", std::move(shown));
   }
-  audit_lengths(parts.train, find, audit);
+  audit_lengths(parts.train, config.task == "lm", find, audit);
   if (config.task != "lm") audit_copies(parts, find);
-  if (config.task == "classify") audit_labels(parts, config, find, audit);
+  const bool labels = config.task == "classify" || config.task == "pair" || config.task == "aspect";
+  if (labels) audit_labels(parts, config, find, audit);
   if (config.task == "label") audit_tags(parts, find, audit);
   if (config.task == "regress") audit_numbers(parts, find);
   if (audit.labels > 0) audit.facts.push_back(say(audit.labels, " labels"));

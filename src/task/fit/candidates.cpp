@@ -1,6 +1,7 @@
 #include "fovea/task/fit/candidates.h"
 
 #include "fovea/base/error.h"
+#include "fovea/model/table.h"
 #include "fovea/task/solver.h"
 
 namespace fovea {
@@ -185,6 +186,15 @@ std::vector<Candidate> regressors(const Audit& audit) {
           {"kernel-sparse", {{"model", "kernel"}, {"align", "entmax"}}, false}};
 }
 
+// Of a task that nothing more is known of: every model that fits, as it comes.
+std::vector<Candidate> all_models(const Task& task) {
+  std::vector<Candidate> all;
+  for (const ModelEntry* model : models_for(task.takes, task.gives)) {
+    all.push_back({model->name, {{"model", model->name}}, false});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked) {
@@ -193,9 +203,8 @@ std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& aske
                                : asked.task == "translate" ? translators(audit)
                                : asked.task == "lm"        ? language_models(audit)
                                : asked.task == "regress"   ? regressors(audit)
-                                                           : std::vector<Candidate>();
-  check(!all.empty(), "fit: knows no models to try for the task ", asked.task,
-        "; it knows classify, label, translate, lm and regress");
+                                                           : all_models(find_task(asked.task));
+  check(!all.empty(), "fit: there is no model to try for the task ", asked.task);
   int64_t trained = 0;
   std::erase_if(all,
                 [&](const Candidate& one) { return !one.baseline && ++trained > asked.trained; });

@@ -1,8 +1,10 @@
 #include "fovea/task/fit/parts.h"
 
+#include "fovea/data/aspects.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/split.h"
 #include "fovea/data/table.h"
+#include "fovea/data/text_pairs.h"
 #include "fovea/task/solver.h"
 
 namespace fovea {
@@ -26,6 +28,14 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
   } else if (config.task == "label") {
     for (const Tagged& e : read_tagged(path, options, &summary)) {
       all.push_back({joined(e.words), joined(e.tags)});
+    }
+  } else if (config.task == "pair") {
+    for (TextPair& e : read_text_pairs(path, options, &summary)) {
+      all.push_back({e.first + "\t" + e.second, std::move(e.label)});
+    }
+  } else if (config.task == "aspect") {
+    for (Aspect& e : read_aspects(path, options, &summary)) {
+      all.push_back({e.text + "\t" + std::string(e.phrase()), std::move(e.label)});
     }
   } else if (config.task == "translate") {
     for (Pair& e : read_pairs(path, options, &summary)) {
@@ -57,6 +67,14 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
 
 bool reads_text(const Config& config) {
   return ("," + config.columns).find(",text=") != std::string::npos;
+}
+
+bool can_be_audited(const Config& config) {
+  for (const char* task :
+       {"classify", "label", "pair", "aspect", "translate", "regress", "lm", "mlm"}) {
+    if (config.task == task) return !config.data.starts_with("builtin:");
+  }
+  return false;
 }
 
 FitParts read_fit_parts(const Config& config) {

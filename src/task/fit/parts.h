@@ -20,6 +20,8 @@ struct FitParts {
 
 // Whether a number is learned from a text rather than from numbers.
 bool reads_text(const Config& config);
+// Whether its examples are texts that an audit knows. Our own data needs none.
+bool can_be_audited(const Config& config);
 // The same split as the task's own.
 FitParts read_fit_parts(const Config& config);
 

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
 
+#include "fovea/base/file.h"
 #include "fovea/task/example_solver.h"
 #include "fovea/train/checkpoint.h"
 
@@ -26,7 +31,33 @@ class Search {
     solvers_.resize(plan.candidates.size());
   }
 
+  // One part, in a process of its own.
+  void do_part(const SearchPart& part) {
+    const double deadline =
+        part.seconds > 0 ? seconds() + part.seconds : std::numeric_limits<double>::infinity();
+    const Trained done = train_for(part.candidate, part.steps, part.last, deadline);
+    const TrainResult& r = done.result;
+    nlohmann::json json{{"stopped", r.stopped},
+                        {"steps", r.steps},
+                        {"step_seconds", r.step_seconds},
+                        {"seconds", result_.tried[part.candidate].seconds},
+                        {"tokens", done.tokens}};
+    if (r.best) {
+      json["best"] = {r.best->name, r.best->higher_is_better, r.best->value};
+    }
+    const std::string text = json.dump() + "\n";
+    write_file_atomically(part_path(part.candidate), std::as_bytes(std::span(text)));
+  }
+
   SearchResult operator()() {
+    std::vector<SearchPart> fits;
+    for (size_t i = 0; i < plan_.candidates.size(); ++i) {
+      // The first is the simplest: what it cannot read, none can.
+      if (i > 0 && plan_.candidates[i].baseline && !call_.by_plan) {
+        fits.push_back({i, 1, false, plan_.seconds * 0.6});
+      }
+    }
+    do_elsewhere(fits);
     for (size_t i = 0; i < plan_.candidates.size(); ++i) {
       if (plan_.candidates[i].baseline && !stopped() && fits_in(i)) {
         attempt(i, [&] { run_baseline(i); });
@@ -41,6 +72,7 @@ class Search {
       rung = make_plan();
     }
     for (int64_t k = 0; k < plan_.rungs && !rung.empty(); ++k) {
+      do_elsewhere(parts_of(rung, k));
       for (size_t i : rung) {
         if (!stopped() && (call_.by_plan || left() > 0)) attempt(i, [&] { run_rung(i, k); });
       }
@@ -55,6 +87,36 @@ class Search {
   }
 
  private:
+  std::string part_path(size_t i) const { return result_.tried[i].folder + "/part.json"; }
+
+  // What train_for() would do for each, done at once by others; it then finds it done.
+  void do_elsewhere(const std::vector<SearchPart>& parts) {
+    if (!call_.elsewhere || parts.empty() || stopped()) return;
+    plan_.save(call_.folder + "/plan.json");
+    for (const SearchPart& part : parts) fs::remove(part_path(part.candidate));
+    call_.elsewhere(parts);
+    for (const SearchPart& part : parts) {
+      std::ifstream file(part_path(part.candidate));
+      const auto json = nlohmann::json::parse(file, nullptr, false);
+      if (json.is_object()) done_.insert_or_assign(part.candidate, json);
+    }
+  }
+
+  // The rung's trainings that are still to be done and follow nothing else.
+  std::vector<SearchPart> parts_of(const std::vector<size_t>& rung, int64_t k) const {
+    std::vector<SearchPart> parts;
+    if (call_.by_plan) return parts;
+    const bool last = k + 1 == plan_.rungs;
+    const double share = last ? left() : left() / static_cast<double>(plan_.rungs - k);
+    for (size_t i : rung) {
+      const PlannedCandidate& one = plan_.candidates[i];
+      const auto at = static_cast<size_t>(k);
+      if (one.reached.size() > at || share <= 0) continue;
+      parts.push_back({i, one.steps[at], last, share});
+    }
+    return parts;
+  }
+
   double seconds() const { return call_.began + watch_.seconds(); }
   // Of the budget, with what measuring at the end will take put aside.
   double left() const { return plan_.seconds - seconds() - reserve_; }
@@ -93,7 +155,7 @@ class Search {
     const Stopwatch watch;
     solvers_[i] = task_.make(config, Purpose::learn, there ? tried.folder : "");
     if (!there) {
-      fs::create_directories(tried.folder);
+      make_folder(tried.folder);
       solvers_[i]->save_vocabulary(tried.folder);
       save_config(tried.folder, config);
     }
@@ -109,8 +171,13 @@ class Search {
   // To `steps` in all, until `deadline` seconds at most. Only the last rung lets the rate fall:
   // those before it do not know how far they will go.
   Trained train_for(size_t i, int64_t steps, bool last, double deadline) {
-    Solver& learner = solver(i);
     Tried& tried = result_.tried[i];
+    if (const auto found = done_.find(i); found != done_.end()) {
+      const nlohmann::json json = std::move(found->second);
+      done_.erase(found);
+      return take_done(tried, json);
+    }
+    Solver& learner = solver(i);
     TrainOptions options = learner.config();
     options.time.clear();
     options.epochs = 0;
@@ -134,11 +201,31 @@ class Search {
     const Stopwatch watch;
     trained.result = fovea::train(learner, call);
     tried.seconds += watch.seconds();
-    tried.steps = trained.result.steps;
-    if (trained.result.best) {
-      tried.validation = trained.result.best;
-      higher_ = trained.result.best->higher_is_better;
+    note(tried, trained.result);
+    return trained;
+  }
+
+  void note(Tried& tried, const TrainResult& result) {
+    tried.steps = result.steps;
+    if (!result.best) return;
+    tried.validation = result.best;
+    higher_ = result.best->higher_is_better;
+  }
+
+  // What another process did of it.
+  Trained take_done(Tried& tried, const nlohmann::json& json) {
+    Trained trained;
+    trained.tokens = json.at("tokens").get<int64_t>();
+    trained.result.stopped = json.at("stopped").get<std::string>();
+    trained.result.steps = json.at("steps").get<int64_t>();
+    trained.result.step_seconds = json.at("step_seconds").get<double>();
+    tried.seconds += json.at("seconds").get<double>();
+    if (json.contains("best")) {
+      const auto& best = json["best"];
+      trained.result.best =
+          Metric{best.at(0).get<std::string>(), best.at(1).get<bool>(), best.at(2).get<double>()};
     }
+    note(tried, trained.result);
     return trained;
   }
 
@@ -271,7 +358,8 @@ class Search {
       int64_t there = n;
       one.steps.clear();
       for (int64_t k = 0; k < plan_.rungs; ++k) {
-        time += each_rung / static_cast<double>(there);
+        time += each_rung * static_cast<double>(std::min(there, call_.workers)) /
+                static_cast<double>(there);
         one.steps.push_back(
             std::max<int64_t>(6, static_cast<int64_t>(time / (1.1 * one.step_seconds))));
         there = (there + plan_.factor - 1) / plan_.factor;
@@ -296,6 +384,7 @@ class Search {
     plan_.save(call_.folder + "/plan.json");
   }
 
+  std::map<size_t, nlohmann::json> done_;  // what others have trained, by candidate
   FitPlan& plan_;
   const SearchCall& call_;
   const Task& task_;
@@ -309,5 +398,13 @@ class Search {
 }  // namespace
 
 SearchResult search(FitPlan& plan, const SearchCall& call) { return Search(plan, call)(); }
+
+void search_part(const std::string& folder, const SearchPart& part, const std::atomic<bool>* stop) {
+  FitPlan plan = FitPlan::load(folder + "/plan.json");
+  check(part.candidate < plan.candidates.size(), folder, ": its plan has no candidate ",
+        part.candidate);
+  const SearchCall call{.folder = folder, .stop = stop};
+  Search(plan, call).do_part(part);
+}
 
 }  // namespace fovea

@@ -12,6 +12,15 @@
 
 namespace fovea {
 
+// One candidate, trained to so many steps in all: what a search is made of, and what another
+// process can do for it.
+struct SearchPart {
+  size_t candidate = 0;  // of the plan
+  int64_t steps = 0;     // in all
+  bool last = false;     // the last rung lets the rate fall
+  double seconds = 0;    // that it may take; 0: any
+};
+
 struct SearchCall {
   std::string folder;           // runs/NAME/seed-0 below it
   bool by_plan = false;         // the steps of the plan, and no clock
@@ -20,6 +29,10 @@ struct SearchCall {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string& line)> tell{};  // a line for each thing that ended
   std::function<void(const std::string& line)> show{};  // what is under way, many times a second
+  // Where there is more than one process: does all parts, as search_part() does one, `workers` at a
+  // time, and comes back when they are done. One that failed has left no result.
+  std::function<void(const std::vector<SearchPart>& parts)> elsewhere{};
+  int64_t workers = 1;
 };
 
 // What became of a candidate.
@@ -43,5 +56,8 @@ struct SearchResult {
 
 // Fills the plan with what it did, and keeps it in folder/plan.json as it goes.
 SearchResult search(FitPlan& plan, const SearchCall& call);
+
+// Does a part of the search whose plan is in the folder, and leaves there what came of it.
+void search_part(const std::string& folder, const SearchPart& part, const std::atomic<bool>* stop);
 
 }  // namespace fovea

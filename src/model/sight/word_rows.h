@@ -1,0 +1,10 @@
+// The rows of the table of models for pictures and words: captions, and questions about a picture.
+#pragma once
+
+#include "fovea/model/table.h"
+
+namespace fovea {
+
+std::vector<ModelEntry> sight_word_rows();
+
+}  // namespace fovea

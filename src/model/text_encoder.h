@@ -1,0 +1,51 @@
+// From tokens, or from rows that are there already, to states that know their sequence: recurrent
+// layers or a Transformer's blocks, as the option `encoder` says. Models of several texts, of
+// phrases and of documents start with it.
+#pragma once
+
+#include "fovea/model/recurrent/encoder.h"
+#include "fovea/model/transformer/stack.h"
+
+namespace fovea {
+
+struct TextEncoderOptions : RecurrentModelOptions {
+  std::string encoder = "rnn";  // rnn, transformer
+  int64_t heads = 4;            // of a Transformer, as the rest
+  int64_t hidden = 0;           // of its feed-forward; 0: 4 width
+  double attention_dropout = 0;
+  std::string position = "sinusoidal";  // of the catalogue, or none
+  int64_t longest = 1024;               // learned positions: how many there are
+
+  bool is_transformer() const { return encoder == "transformer"; }
+};
+// All of them, as options of a run.
+const Fields<TextEncoderOptions>& text_encoder_fields();
+// Of a list of options without those that the chosen encoder does not read.
+std::vector<FieldInfo> without_idle_encoder(std::vector<FieldInfo> list, const Settings& settings);
+
+struct TextEncoder {
+  // Of tokens. Paths as RecurrentEncoder and TransformerStack have them.
+  TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& options);
+
+  // A state for every token, packed: [rows, features()].
+  Tensor operator()(const Sequences& tokens) const;
+  int64_t features() const;  // how wide a state is
+  Dtype dtype() const;       // of its parameters
+
+  std::optional<RecurrentEncoder> recurrent;
+  std::optional<TransformerStack> transformer;
+  double word_dropout;
+};
+
+// The same of rows [rows, in], as of sentences.
+struct RowEncoder {
+  RowEncoder(Scope s, int64_t in, const TextEncoderOptions& options);
+
+  Tensor operator()(const RaggedRows& rows) const;  // [rows, features]
+
+  std::optional<Recurrent> recurrent;
+  std::optional<Linear> project;  // to a Transformer's width, where rows have another
+  std::optional<TransformerStack> transformer;
+};
+
+}  // namespace fovea
