@@ -116,7 +116,8 @@ TEST(Ask, LearnsFromFilesAnswersAndShows) {
   const Ended shown = run(program + " attend " + out + " \"$(printf '" + asked + "')\" --json");
   ASSERT_EQ(shown.exit, 0);
   int over_pictures = 0, over_words = 0;
-  for (const json& map : json::parse(shown.out)["maps"]) {
+  const json drawing = json::parse(shown.out);
+  for (const json& map : drawing["maps"]) {
     ++(map.contains("ground") ? over_pictures : over_words);
   }
   EXPECT_EQ(over_pictures, 6) << "at each level attention, and the affinity of words and regions";

@@ -98,7 +98,10 @@ TEST(Pairs, SeveralSetsOfVectors) {
                    " --out " + scratch.path() + "/" + folder,
                true);
   };
-  const std::vector<std::array<std::string, 3>> cases{
+  struct Case {
+    std::string words, input, map;
+  };
+  const std::vector<Case> cases{
       {"classify --data builtin:sentiment --width 6 --contextual", "a film not good", "vectors"},
       {"classify --data builtin:sentiment --model transformer --heads 2 --width 6", "a film",
        "vectors"},
@@ -106,16 +109,17 @@ TEST(Pairs, SeveralSetsOfVectors) {
        "vectors 2"},
       {"pair --data builtin:answers --width 6", "where is a\tfilm", "vectors 2"},
       {"aspect --data builtin:aspects --width 6", "the food is good\tfood", "vectors"}};
-  for (const auto& [words, input, map] : cases) {
-    SCOPED_TRACE(words);
-    const std::string folder = std::to_string(std::hash<std::string>()(words));
-    const Ended trained = train(words, folder);
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.words);
+    const std::string folder = std::to_string(std::hash<std::string>()(one.words));
+    const Ended trained = train(one.words, folder);
     ASSERT_EQ(trained.exit, 0) << trained.out;
     const std::string at = scratch.path() + "/" + folder;
     const auto maps = nlohmann::json::parse(
-        run("printf '" + input + "' | xargs -0 " + program + " attend " + at + " --json")
+        run("printf '" + one.input + "' | xargs -0 " + program + " attend " + at + " --json")
             .out)["maps"];
-    const auto found = std::ranges::find_if(maps, [&](const auto& m) { return m["name"] == map; });
+    const auto found =
+        std::ranges::find_if(maps, [&](const auto& m) { return m["name"] == one.map; });
     ASSERT_NE(found, maps.end()) << maps.dump();
     EXPECT_EQ((*found)["queries"], (nlohmann::json{"a", "b"})) << "a row for each set";
   }

@@ -26,7 +26,7 @@ TEST(ImageTask, EveryModelLearnsAnswersAndShows) {
       {"fc --width 64 --epochs 4", "0.8", ""},
       {"patches --patch 7 --width 32 --layers 2 --warmup 0 --epochs 8", "0.5",
        "encoder/1/self head 1"},
-      {"glimpses --width 64 --glimpses 4 --epochs 6", "0.6", "glimpses"},
+      {"glimpses --width 64 --glimpses 4 --epochs 12", "0.6", "glimpses"},
       {"random_glimpses --width 64 --glimpses 4 --epochs 1", "0.01", "glimpses"}};
   for (const auto& [words, least, map] : models) {
     SCOPED_TRACE(words);

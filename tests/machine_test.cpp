@@ -54,10 +54,9 @@ std::vector<std::pair<std::string, Maker>> machines() {
       return std::make_unique<TuringMachine>(s, sizes, small_turing(controller), by("cosine"));
     });
   }
-  for (const auto& [score, align] : {std::pair("dot", "softmax"), {"cosine", "sigmoid"}}) {
-    add(std::string("ntm ") + score + " " + align, [=](Scope s) {
-      return std::make_unique<TuringMachine>(s, sizes, small_turing("feedforward"),
-                                             by(score, align));
+  for (const AttentionOptions& named : {by("dot", "softmax"), by("cosine", "sigmoid")}) {
+    add("ntm " + named.score + " " + named.align, [=](Scope s) {
+      return std::make_unique<TuringMachine>(s, sizes, small_turing("feedforward"), named);
     });
   }
   for (const StackKind kind : {StackKind::stack, StackKind::queue, StackKind::deque}) {

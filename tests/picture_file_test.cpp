@@ -186,6 +186,17 @@ TEST(PictureFile, WhatIsWrongIsSaidInASentence) {
             "cut short");
   EXPECT_EQ(said("half.jpg", jpg.substr(0, jpg.size() * 2 / 3)),
             "is a JPEG that is cut short: its end is missing");
+  // Counts of codes that the decoder has no room for; and tables that a scan uses undefined.
+  std::string many = jpg;
+  const size_t dht = many.find("\xff\xc4");
+  many.replace(dht + 5, 16, std::string(8, '\0') + std::string(8, '\xff'));
+  EXPECT_EQ(said("many.jpg", many), "is a JPEG whose tables of codes are damaged");
+  std::string undefined = jpg;
+  undefined[dht + 1] = '\xe5';  // passed over
+  try {
+    read_picture(scratch.write("undefined.jpg", undefined));
+  } catch (const Error&) {
+  }
   const std::string png = png_of(gradient(32, 32, 3), 3);
   EXPECT_NE(said("half.png", png.substr(0, png.size() / 2)).find("cut short"), std::string::npos);
   EXPECT_EQ(said("a.txt", "hello"),

@@ -159,7 +159,7 @@ TEST(Reinforce, GradientIsThatOfTheExpectedReward) {
   const GlimpseClassifier model(
       table, sizes_of(side, side, 1, 2),
       {.glimpses = 1, .glimpse = 2, .width = 4, .deviation = deviation, .reward = weight}, false);
-  table["place/bias"] = Tensor::of({2}, std::vector<double>{0.015, -0.01});
+  table["place/bias"] = Tensor::of({2}, std::vector<double>{0.15, -0.1});
   table["baseline/bias"] = Tensor::of({1}, std::vector<double>{0.3});  // moves nothing
   // What is seen is the same within a cell, but the place itself is not: it is hidden.
   table["core/from_where/weight"] = Tensor::zeros({4, 2}, Dtype::f64);
@@ -209,9 +209,9 @@ TEST(Reinforce, GradientIsThatOfTheExpectedReward) {
     const Gradients g = tape.backward(model.loss(inputs_of(many), targets, 0));
     const Tensor slope = g[table["place/bias"]];
     for (int a = 0; a < 2; ++a) {
-      // The loss has the reward with a minus and its weight; tanh(10 bias) is the mean.
+      // The loss has the reward with a minus and its weight; tanh(bias) is the mean.
       const double one =
-          -slope.read<double>()[static_cast<size_t>(a)] / weight / (10 * (1 - mean[a] * mean[a]));
+          -slope.read<double>()[static_cast<size_t>(a)] / weight / (1 - mean[a] * mean[a]);
       sum[a] += one, squares[a] += one * one;
     }
   }

@@ -7,6 +7,7 @@
 
 #include "fovea/base/utf8.h"
 #include "fovea/data/columns.h"
+#include "fovea/data/picture_file.h"
 #include "fovea/data/rows.h"
 
 namespace fovea {
@@ -90,19 +91,21 @@ std::vector<ColumnInfo> describe_columns(std::span<const std::string> names,
     column.name = names[c];
     std::set<std::string_view> values;
     size_t bytes = 0;
-    int64_t numbers = 0;
+    int64_t numbers = 0, pictures = 0;
     for (const auto& row : rows) {
       const std::string_view cell = c < row.size() ? trimmed(row[c]) : std::string_view();
       if (cell.empty()) continue;
       ++column.seen;
       bytes += cell.size();
       numbers += to_number(cell, decimal_comma).has_value();
+      pictures += cell.size() < 4096 && is_picture_name(cell);
       if (values.insert(cell).second && column.samples.size() < 3) {
         column.samples.push_back(shortened(cell));
       }
     }
     // One slip must not make a text of a column of numbers: the reader names its line.
     column.numeric = column.seen > 0 && 5 * numbers >= 4 * column.seen;
+    column.pictures = column.seen > 0 && 5 * pictures >= 4 * column.seen;
     column.distinct = static_cast<int64_t>(values.size());
     column.mean_length = column.seen > 0 ? static_cast<double>(bytes) / column.seen : 0;
   }

@@ -94,6 +94,14 @@ class Choice {
     }
   }
 
+  void take_pictures() {
+    for (const size_t r : open_roles()) {
+      if (roles_[r].kind != Role::Kind::picture) continue;
+      const auto c = only([](const ColumnInfo& column) { return column.pictures; });
+      if (c) chosen_[r] = {*c}, reasons_[r] = "names of pictures";
+    }
+  }
+
   void take_in_order() {
     const auto open = open_roles();
     const auto free = free_columns();
@@ -336,6 +344,7 @@ ColumnChoice choose_columns(const std::string& path, std::span<const Role> roles
   choice.ask(asked);
   choice.take_fixed(fixed);
   choice.take_usual_names();
+  choice.take_pictures();
   choice.take_in_order();
   choice.take_content();
   choice.take_in_order();

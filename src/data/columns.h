@@ -16,6 +16,7 @@ struct Role {
   // What a cell must hold.
   enum class Kind {
     text,     // one text
+    picture,  // the name of a file that holds a picture
     label,    // one of few texts
     list,     // words: a CoNLL column, a JSON array, or what stands between spaces
     number,   // one number
@@ -31,6 +32,7 @@ struct Role {
 struct ColumnInfo {
   std::string name;        // of the header or the key; "" where there is none
   bool numeric = false;    // four of five cells that are not empty, or more, are numbers
+  bool pictures = false;   // or names of PNG, JPEG or BMP files
   int64_t seen = 0;        // cells that are not empty
   int64_t distinct = 0;    // different ones among them
   double mean_length = 0;  // in bytes
@@ -65,10 +67,10 @@ struct ColumnChoice {
 // `asked` is columns: "label=category,text=title+body" or "label=5,text=3", where a name goes
 // before a number, + joins columns and a comma that no role follows belongs to the name; or names
 // or numbers alone, one for each role in order ("5,3"; one alone is the role `tags`). Roles that
-// are not said take a column by its usual name, else a file with as many columns as roles gives
-// them in order, else content decides: few different values make a label, the longest texts a text.
-// An Error says what to give and lists the columns. `fixed`: defaults of the format by role
-// (CoNLL's words and tags), -1 where there is none.
+// are not said take a column by its usual name, pictures the one that names files of them, else a
+// file with as many columns as roles gives them in order, else content decides: few different
+// values make a label, the longest texts a text. An Error says what to give and lists the columns.
+// `fixed`: defaults of the format by role (CoNLL's words and tags), -1 where there is none.
 ColumnChoice choose_columns(const std::string& path, std::span<const Role> roles,
                             std::span<const ColumnInfo> columns, const std::string& asked,
                             std::span<const int64_t> fixed = {});

@@ -50,7 +50,8 @@ class Recognition {
       : path_(path), head_(head), all_(all) {
     for (const Role& role : roles) {
       if (!role.required) continue;
-      wants_text_ = wants_text_ || role.kind == Role::Kind::text;
+      wants_text_ =
+          wants_text_ || role.kind == Role::Kind::text || role.kind == Role::Kind::picture;
       wants_lists_ = wants_lists_ || role.kind == Role::Kind::list;
       wants_label_ = wants_label_ || role.kind == Role::Kind::label;
       wants_numbers_ =

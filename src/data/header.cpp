@@ -46,7 +46,8 @@ class FirstRow {
       above_labels += is_above_labels(c);
       above_texts += is_above_texts(c);
     }
-    if (usual >= 2 || (sure >= 1 && asked > 0) || (sure == 1 && above_texts > 0) ||
+    if (usual >= 2 || (sure >= 1 && asked > 0) || (usual >= 1 && asked >= 2) ||
+        (sure == 1 && above_texts > 0) ||
         (usual == 1 && rest_.size() >= enough && above_texts + above_labels > 0)) {
       return {true, "the first row has usual names of columns, which occur nowhere else"};
     }

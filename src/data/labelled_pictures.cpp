@@ -17,17 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view builtin = "builtin:";
 
-bool ends_as(const std::string& name, std::initializer_list<std::string_view> ends) {
-  std::string lower = to_lowercase(name);
-  for (const std::string_view packed : {".gz", ".xz", ".zst"}) {
-    if (lower.ends_with(packed)) lower.resize(lower.size() - packed.size());
-  }
-  return std::ranges::any_of(ends, [&](std::string_view end) { return lower.ends_with(end); });
-}
-bool is_picture_name(const std::string& name) {
-  return ends_as(name, {".png", ".jpg", ".jpeg", ".bmp"});
-}
-bool is_table_name(const std::string& name) { return ends_as(name, {".csv", ".tsv", ".jsonl"}); }
+bool is_table_name(const std::string& name) { return has_suffix(name, {".csv", ".tsv", ".jsonl"}); }
 
 // What a folder holds, in order of names.
 struct Listing {
@@ -115,7 +105,8 @@ class Taker {
 
 std::vector<LabelledPicture> read_table(const std::string& path, const ReadOptions& options,
                                         ReadSummary& summary) {
-  RecordReader records(path, {{"label", Role::Kind::label}, {"picture"}}, options);
+  RecordReader records(path, {{"label", Role::Kind::label}, {"picture", Role::Kind::picture}},
+                       options);
   struct Row {
     std::string picture, label;
     int64_t line;

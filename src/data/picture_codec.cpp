@@ -1,6 +1,7 @@
 #include "fovea/data/picture_codec.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -13,6 +14,10 @@
 #define STBI_ONLY_BMP
 #define STBI_NO_STDIO
 #define STBI_MAX_DIMENSIONS (1 << 15)
+// A JPEG may use tables that it never defined: they must be empty, not whatever memory held.
+#define STBI_MALLOC(size) std::calloc(1, size)
+#define STBI_REALLOC(p, size) std::realloc(p, size)
+#define STBI_FREE(p) std::free(p)
 #if defined(__clang__)
 // Its arithmetic on broken files wraps round and is shifted out, which is harmless.
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function)
@@ -75,6 +80,21 @@ bool find_segment(Bytes bytes, const F& f) {
 // What stb makes of a file that lacks its end is grey from there on, without a word.
 bool jpeg_is_whole(Bytes bytes) {
   return find_segment(bytes, [](unsigned char marker, Bytes) { return marker == 0xd9; });
+}
+
+// stb writes past the end of a table of Huffman codes that has more than the 256 there can be.
+bool jpeg_tables_fit(Bytes bytes) {
+  return !find_segment(bytes, [](unsigned char marker, Bytes tables) {
+    if (marker != 0xc4) return false;
+    size_t at = 2;  // behind the length; a table is its number, 16 counts, as many values
+    while (at + 17 <= tables.size()) {
+      size_t codes = 0;
+      for (size_t i = 1; i <= 16; ++i) codes += tables[at + i];
+      if (codes > 256) return true;
+      at += 17 + codes;
+    }
+    return at < tables.size();  // a table that its segment cuts short
+  });
 }
 
 // stb refuses large pictures without telling their size.
@@ -158,6 +178,8 @@ Picture decode_coded(Bytes bytes, const PictureSize& size, const std::string& na
   check_promise(bytes, size, name);
   check<ErrorKind::input>(!is_jpeg(bytes) || jpeg_is_whole(bytes), name,
                           ": is a JPEG that is cut short: its end is missing");
+  check<ErrorKind::input>(!is_jpeg(bytes) || jpeg_tables_fit(bytes), name,
+                          ": is a JPEG whose tables of codes are damaged");
   int width = 0, height = 0, channels = 0;
   const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
       stbi_load_from_memory(bytes.data(), static_cast<int>(bytes.size()), &width, &height,

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "fovea/base/error.h"
+#include "fovea/base/utf8.h"
 #include "fovea/data/array_file.h"
 #include "fovea/data/byte_source.h"
 #include "fovea/data/picture_codec.h"
@@ -107,6 +108,17 @@ std::vector<Picture> pictures_of(const ArrayFile& array, const std::string& path
 }
 
 }  // namespace
+
+bool has_suffix(std::string_view name, std::initializer_list<std::string_view> suffixes) {
+  std::string lower = to_lowercase(name);
+  for (const std::string_view packed : {".gz", ".xz", ".zst"}) {
+    if (lower.ends_with(packed)) lower.resize(lower.size() - packed.size());
+  }
+  return std::ranges::any_of(suffixes, [&](std::string_view end) { return lower.ends_with(end); });
+}
+bool is_picture_name(std::string_view name) {
+  return has_suffix(name, {".png", ".jpg", ".jpeg", ".bmp"});
+}
 
 PicturePlace picture_place(const std::string& path) {
   const size_t mark = path.rfind('#');

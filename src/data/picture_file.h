@@ -8,9 +8,11 @@
 // Palettes become colours, 16 bits a channel become 8, and what is transparent is laid on white.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fovea/data/picture.h"
@@ -30,6 +32,11 @@ struct PictureSize {
 inline PictureSize size_of(const Picture& picture) {
   return {picture.height, picture.width, picture.channels};
 }
+
+// Whether a name ends as one of these, in capitals or not, packed (.gz, .xz, .zst) or not.
+bool has_suffix(std::string_view name, std::initializer_list<std::string_view> suffixes);
+// .png, .jpg, .jpeg, .bmp
+bool is_picture_name(std::string_view name);
 
 // Of the picture at `path`, from its header alone; of an array of pictures, of each of them. Errors
 // of all functions here name the path, what is wrong and what would do.

@@ -95,7 +95,7 @@ std::vector<Shared> frames_called(const std::string& line) {
 std::vector<Captioned> read_captioned(const std::string& path, bool frames,
                                       const ReadOptions& options, ReadSummary* summary) {
   std::vector<Role> roles{{frames ? "frames" : "picture"}, {"caption"}};
-  if (frames) roles[0].kind = Role::Kind::list;
+  roles[0].kind = frames ? Role::Kind::list : Role::Kind::picture;
   RecordReader records(path, roles, options);
   NamedPictures pictures(path);
   std::vector<Captioned> all;
@@ -189,7 +189,9 @@ std::vector<PictureQuestion> read_picture_questions(const std::string& path,
                             "question and answer");
     return read_shapes(folder.train, summary);
   }
-  RecordReader records(path, {{"picture"}, {"question"}, {"answer", Role::Kind::label}}, options);
+  RecordReader records(
+      path, {{"picture", Role::Kind::picture}, {"question"}, {"answer", Role::Kind::label}},
+      options);
   NamedPictures pictures(path);
   std::vector<PictureQuestion> all;
   while (records.next()) {

@@ -1,6 +1,4 @@
 // classify: one label for a text.
-#include <cmath>
-
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
 #include "fovea/data/algorithms.h"
@@ -14,6 +12,7 @@
 #include "fovea/task/document_maps.h"
 #include "fovea/task/example_solver.h"
 #include "fovea/task/init.h"
+#include "fovea/task/label_answers.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
@@ -21,7 +20,6 @@
 #include "fovea/task/sparse.h"
 #include "fovea/task/text_cut.h"
 #include "fovea/task/vectors.h"
-#include "fovea/train/label_metrics.h"
 
 namespace fovea {
 namespace {
@@ -97,17 +95,9 @@ class Classify final : public ExampleSolver<Numbered> {
 
   // The given label of each text.
   std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
-    std::vector<ScoredText> all;
-    for (const std::string& line : lines) {
-      const size_t tab = line.rfind('\t');
-      check(tab != std::string::npos, "score: needs a text, a tab and its label, got '", line, "'");
-      const std::string label = line.substr(tab + 1);
-      check(labels_.id(label) >= 0, "score: '", label, "' is no label of this model");
-      for (const Prediction& p : answer({ask(line.substr(0, tab))}, labels_.size())[0]) {
-        if (p.text == label) all.push_back({{label}, {p.score}});
-      }
-    }
-    return all;
+    return score_labels(lines, labels_, [this](const std::string& text) {
+      return answer({ask(text)}, labels_.size())[0];
+    });
   }
 
   std::vector<std::string> labels() const override { return labels_.names(); }
@@ -343,17 +333,8 @@ class Classify final : public ExampleSolver<Numbered> {
       for (int64_t i : group) chosen.push_back(of[i]);
       const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores);
       for (size_t row = 0; row < group.size(); ++row) {
-        auto& predictions = all[group[row]];
-        for (int32_t label = 0; label < labels_.size(); ++label) {
-          predictions.push_back({labels_.name(label), likely.read()[row * labels_.size() + label]});
-        }
-        std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
-        if (details) {
-          std::vector<LabelProbability> all_labels;
-          for (const Prediction& p : predictions) all_labels.push_back({p.text, std::exp(p.score)});
-          predictions[0].probabilities = std::move(all_labels);
-        }
-        if (static_cast<int64_t>(predictions.size()) > nbest) predictions.resize(nbest);
+        all[group[row]] =
+            label_predictions(likely, static_cast<int64_t>(row), labels_, nbest, details);
       }
     }
     return all;
@@ -362,25 +343,10 @@ class Classify final : public ExampleSolver<Numbered> {
   Evaluation measure(const std::vector<Numbered>& of, bool details = false) const {
     const Stopwatch watch;
     const auto answers = answer(of, 1);
-    Evaluation result;
-    result.seconds = watch.seconds();
-    Evaluation::One accuracy{"accuracy", {}}, f1{"macro_f1", {}};
-    for (size_t i = 0; i < of.size(); ++i) {
-      // A label that training never saw is one more class, which no answer finds.
-      const int32_t known = labels_.id(of[i].label);
-      const auto truth = known < 0 ? labels_.size() : known;
-      accuracy.tallies.push_back(
-          label_tally(labels_.size() + 1, truth, labels_.id(answers[i][0].text)));
-      f1.tallies.push_back(accuracy.tallies.back());
-      result.inputs.push_back(of[i].text);
-      result.truths.push_back(of[i].label);
-      result.outputs.push_back(answers[i][0].text);
-      if (!details) continue;
-      result.items.push_back(
-          {of[i].label, answers[i][0].text, std::exp(answers[i][0].score), of[i].text});
-    }
-    result.metrics = {accuracy, f1};
-    return result;
+    const double seconds = watch.seconds();
+    LabelMeasure measure(labels_, details);
+    for (size_t i = 0; i < of.size(); ++i) measure.add(of[i].text, of[i].label, answers[i][0]);
+    return measure.finish(seconds);
   }
 
   bool reads_sentences_;

@@ -13,10 +13,10 @@
 #include "fovea/task/graph_batch.h"
 #include "fovea/task/graph_data.h"
 #include "fovea/task/graph_sampling.h"
+#include "fovea/task/label_answers.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
-#include "fovea/train/label_metrics.h"
 
 namespace fovea {
 namespace {
@@ -366,21 +366,7 @@ class Graphs final : public Solver {
       each_score(some, [&](const Tensor& scores) {
         const Tensor likely = log_softmax(scores);
         for (int64_t row = 0; row < likely.dim(0); ++row) {
-          auto& predictions = all.emplace_back();
-          for (int32_t label = 0; label < labels_.size(); ++label) {
-            predictions.push_back(
-                {labels_.name(label),
-                 likely.read()[static_cast<size_t>(row * labels_.size() + label)]});
-          }
-          std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
-          if (details) {
-            std::vector<LabelProbability> each;
-            for (const Prediction& p : predictions) each.push_back({p.text, std::exp(p.score)});
-            predictions[0].probabilities = std::move(each);
-          }
-          if (static_cast<int64_t>(predictions.size()) > nbest) {
-            predictions.resize(static_cast<size_t>(nbest));
-          }
+          all.push_back(label_predictions(likely, row, labels_, nbest, details));
         }
       });
     }

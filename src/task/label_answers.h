@@ -32,10 +32,30 @@ inline std::vector<Prediction> label_predictions(const Tensor& likely, int64_t r
   return all;
 }
 
+// What a model makes of the label behind each line's last tab; answer(text) gives the Predictions
+// of all labels.
+template <class Answer>
+std::vector<ScoredText> score_labels(const std::vector<std::string>& lines,
+                                     const Vocabulary& labels, const Answer& answer) {
+  std::vector<ScoredText> all;
+  for (const std::string& line : lines) {
+    const size_t tab = line.rfind('\t');
+    check(tab != std::string::npos, "score: needs a text, a tab and its label, got '", line, "'");
+    const std::string label = line.substr(tab + 1);
+    check(labels.id(label) >= 0, "score: '", label, "' is no label of this model");
+    const std::vector<Prediction> found = answer(line.substr(0, tab));
+    const auto one = std::ranges::find(found, label, &Prediction::text);
+    all.push_back({{label}, {one->score}});
+  }
+  return all;
+}
+
 // An example that was answered, into accuracy, macro-F1 and the report of classes.
 class LabelMeasure {
  public:
-  explicit LabelMeasure(const Vocabulary& labels) : labels_(labels) {}
+  // With details the result has every item.
+  explicit LabelMeasure(const Vocabulary& labels, bool details = true)
+      : labels_(labels), details_(details) {}
 
   void add(const std::string& input, const std::string& truth, const Prediction& best) {
     // A label that training never saw is one more class, which no answer finds.
@@ -45,7 +65,7 @@ class LabelMeasure {
     result_.inputs.push_back(input);
     result_.truths.push_back(truth);
     result_.outputs.push_back(best.text);
-    result_.items.push_back({truth, best.text, std::exp(best.score), input});
+    if (details_) result_.items.push_back({truth, best.text, std::exp(best.score), input});
   }
   Evaluation finish(double seconds) {
     result_.metrics = {accuracy_, {"macro_f1", accuracy_.tallies}};
@@ -55,6 +75,7 @@ class LabelMeasure {
 
  private:
   const Vocabulary& labels_;
+  bool details_;
   Evaluation result_;
   Evaluation::One accuracy_{"accuracy", {}};
 };

@@ -1,17 +1,15 @@
 // What tasks share that answer with one label for an example, whatever the example is made of.
 #pragma once
 
-#include <cmath>
-
 #include "fovea/attention/recorder.h"
 #include "fovea/data/asked_tokens.h"
 #include "fovea/data/tokenizer.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
+#include "fovea/task/label_answers.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
 #include "fovea/task/vectors.h"
-#include "fovea/train/label_metrics.h"
 
 namespace fovea {
 
@@ -51,17 +49,9 @@ class LabelSolver : public ExampleSolver<Example> {
 
   // The given label of each line, behind its last tab.
   std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
-    std::vector<ScoredText> all;
-    for (const std::string& line : lines) {
-      const size_t tab = line.rfind('\t');
-      check(tab != std::string::npos, "score: needs a text, a tab and its label, got '", line, "'");
-      const std::string label = line.substr(tab + 1);
-      check(labels_.id(label) >= 0, "score: '", label, "' is no label of this model");
-      for (const Prediction& p : answer({ask(line.substr(0, tab))}, labels_.size())[0]) {
-        if (p.text == label) all.push_back({{label}, {p.score}});
-      }
-    }
-    return all;
+    return score_labels(lines, labels_, [this](const std::string& text) {
+      return answer({ask(text)}, labels_.size())[0];
+    });
   }
 
   std::vector<std::string> labels() const override { return labels_.names(); }
@@ -156,17 +146,8 @@ class LabelSolver : public ExampleSolver<Example> {
       for (int64_t i : group) chosen.push_back(of[i]);
       const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores);
       for (size_t row = 0; row < group.size(); ++row) {
-        auto& predictions = all[group[row]];
-        for (int32_t label = 0; label < labels_.size(); ++label) {
-          predictions.push_back({labels_.name(label), likely.read()[row * labels_.size() + label]});
-        }
-        std::ranges::stable_sort(predictions, std::ranges::greater(), &Prediction::score);
-        if (details) {
-          std::vector<LabelProbability> all_labels;
-          for (const Prediction& p : predictions) all_labels.push_back({p.text, std::exp(p.score)});
-          predictions[0].probabilities = std::move(all_labels);
-        }
-        if (static_cast<int64_t>(predictions.size()) > nbest) predictions.resize(nbest);
+        all[group[row]] =
+            label_predictions(likely, static_cast<int64_t>(row), labels_, nbest, details);
       }
     }
     return all;
@@ -180,23 +161,10 @@ class LabelSolver : public ExampleSolver<Example> {
   Evaluation measure(const std::vector<Example>& of, bool details = false) const {
     const Stopwatch watch;
     const auto answers = answer(of, labels_.size());
-    Evaluation result;
-    result.seconds = watch.seconds();
-    Evaluation::One accuracy{"accuracy", {}}, f1{"macro_f1", {}};
-    for (size_t i = 0; i < of.size(); ++i) {
-      const Prediction& best = answers[i][0];
-      // A label that training never saw is one more class, which no answer finds.
-      const int32_t known = labels_.id(of[i].label);
-      const auto truth = known < 0 ? labels_.size() : known;
-      accuracy.tallies.push_back(label_tally(labels_.size() + 1, truth, labels_.id(best.text)));
-      f1.tallies.push_back(accuracy.tallies.back());
-      result.inputs.push_back(line_of(of[i]));
-      result.truths.push_back(of[i].label);
-      result.outputs.push_back(best.text);
-      if (!details) continue;
-      result.items.push_back({of[i].label, best.text, std::exp(best.score), result.inputs.back()});
-    }
-    result.metrics = {accuracy, f1};
+    const double seconds = watch.seconds();
+    LabelMeasure measure(labels_, details);
+    for (size_t i = 0; i < of.size(); ++i) measure.add(line_of(of[i]), of[i].label, answers[i][0]);
+    Evaluation result = measure.finish(seconds);
     measure_more(of, answers, result);
     return result;
   }

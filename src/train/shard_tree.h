@@ -7,6 +7,7 @@
 //     01      23      45    6
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -15,10 +15,6 @@ namespace {
 // The same numbers, but not part of what is differentiated.
 Tensor constant(const Tensor& x) { return x.reshaped(x.shape()); }
 
-// Places have only the noisy gradient of REINFORCE, and optimisers as Adam take steps of one size
-// whatever a gradient's: this factor behind their layer makes their steps as many times larger.
-constexpr double eager = 10;
-
 // A stream for each picture, a function of its pixels alone.
 Random stream_of(std::span<const std::byte> pixels) {
   return Random(hash_name({reinterpret_cast<const char*>(pixels.data()), pixels.size()}));
@@ -74,7 +70,7 @@ GlimpseClassifier::GlimpseClassifier(Scope s, const ModelSizes& sizes, const Gli
   check(sizes.channels >= 1, "glimpses: needs pictures with channels");
   if (random) return;
   // Small: the first places are near the middle, where tanh has a slope.
-  place_.emplace(s / "place", o.width, 2, LinearOptions{.init = init::xavier_uniform(0.3 / eager)});
+  place_.emplace(s / "place", o.width, 2, LinearOptions{.init = init::xavier_uniform(0.3)});
   baseline_.emplace(s / "baseline", o.width, 1);
 }
 
@@ -112,7 +108,7 @@ GlimpseClassifier::Walk GlimpseClassifier::walk(const Tensor& pictures) const {
     } else {
       const Tensor h = walk.h.empty() ? Tensor::zeros({B, options_.width}, dtype) : walk.h;
       const Tensor state = constant(h);
-      const Tensor middle = tanh(eager * (*place_)(state));  // [B, 2]
+      const Tensor middle = tanh((*place_)(state));  // [B, 2]
       Tensor place = constant(middle);
       if (draws) {
         with_real(dtype, [&]<class T>(T) {
