@@ -127,9 +127,8 @@ TEST(Attend, LongTextsAreSummarised) {
 
 TEST(Bench, MeasuresEveryEntryOfTheCatalogue) {
   for (const Entry& entry : catalog()) {
-    // These stand in the place of a Transformer's attention: bench/long_bench.
-    if (entry.kind == Entry::Kind::efficient) continue;
     const std::string option = entry.kind == Entry::Kind::score       ? "--score "
+                               : entry.kind == Entry::Kind::efficient ? "--attention "
                                : entry.kind == Entry::Kind::alignment ? "--align "
                                : entry.kind == Entry::Kind::position  ? "--position "
                                : entry.kind == Entry::Kind::query     ? "--query "
@@ -146,6 +145,11 @@ TEST(Bench, MeasuresEveryEntryOfTheCatalogue) {
   expect_refused("bench attention --align softmax --alpha 1.3", 2,
                  "bench: option 'alpha' is not read by what is measured; it reads: score, align, "
                  "query");
+  expect_refused("bench attention --attention window --landmarks 3", 2,
+                 "bench: option 'landmarks' is not read by what is measured; it reads: window, "
+                 "global_tokens");
+  expect_refused("bench attention --attention nystrom --causal", 2,
+                 "bench: 'nystrom' has no causal form");
   expect_refused("bench attention --feature parallel --hops 3", 2,
                  "bench: option 'hops' is not read by what is measured; it reads: score, align, "
                  "pooled");

@@ -35,19 +35,19 @@ struct AttentionOptions {
   int64_t d_q = 0, d_k = 0, d_v = 0;  // features of queries, keys and values
   int64_t input_heads = 1;            // that queries, keys and values come with
   std::string score = "additive";     // names of the catalogue; a model may take "none"
-  std::string align = "softmax";
-  std::string query = "single";
-  int64_t heads = 4;           // of multi-head attention
-  int64_t hops = 2;            // of multi-hop and rotatory attention
-  int64_t score_width = 64;    // hidden features of additive scores
-  std::string act = "tanh";    // tanh, sigmoid, relu, leaky_relu
-  double beta = 1;             // sharpness of the cosine score: its first value
-  double kernel_width = 1;     // of the kernel score: its first value
-  int64_t longest_keys = 512;  // keys that a location score serves, or learned positions
-  double alpha = 1.5;          // of entmax
-  int64_t reach = 10;          // D of local alignments
-  bool pooled = false;         // parallel co-attention: maxima of the affinity
-  bool contextual = false;     // meta-embeddings: a token's sentence weighs its vectors too
+  std::string align = "softmax";      // from scores to weights
+  std::string query = "single";       // how it is asked: once, with several heads, in hops
+  int64_t heads = 4;                  // of multi-head attention
+  int64_t hops = 2;                   // of multi-hop and rotatory attention
+  int64_t score_width = 64;           // hidden features of additive scores
+  std::string act = "tanh";           // tanh, sigmoid, relu, leaky_relu
+  double beta = 1;                    // sharpness of the cosine score: its first value
+  double kernel_width = 1;            // of the kernel score: its first value
+  int64_t longest_keys = 512;         // keys that a location score serves, or learned positions
+  double alpha = 1.5;                 // of entmax
+  int64_t reach = 10;                 // D of local alignments
+  bool pooled = false;                // parallel co-attention: maxima of the affinity
+  bool contextual = false;            // meta-embeddings: a token's sentence weighs its vectors too
   // Of a sequence's attention to itself by another way than all pairs (efficient/).
   int64_t d_model = 0;                // of the layer, for projections of its own; 0: it has none
   int64_t window = 256;               // tokens of a sliding window
@@ -78,11 +78,12 @@ using FeatureMechanism = std::function<FeatureOutput(std::span<const Features>)>
 
 // A row of the table: one mechanism of the literature.
 struct Entry {
+  // Which choice it is one of; feature: over several inputs; efficient: of self-attention.
   enum class Kind { score, alignment, position, query, feature, efficient };
-  std::string id;  // as in the literature's tables: "G6", "A5"
-  std::string name;
-  Kind kind;
-  std::string title, paper, equation;
+  std::string id;                      // as in the literature's tables: "G6", "A5"
+  std::string name;                    // what options call it; no two of a kind have the same
+  Kind kind;                           // where it is listed
+  std::string title, paper, equation;  // a few words, authors and year, and what it computes
   std::vector<std::string> options{};  // which of the fields it reads
   std::vector<Law> laws{};             // that it keeps; one that is not listed may break
   // What it is made of: the part that models choose, by kind, ...

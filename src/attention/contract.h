@@ -91,13 +91,13 @@ struct AttentionOutput {
 using kernel::ScoreMap;
 
 // What every score comes down to, once its own parameters have been applied to queries and keys:
-//   e_ij = map(scale q_i . k_j),   with `w`:   e_ij = w . act(q_i + k_j),   or   e_ij = -|q_i -
-//   k_j|
+//   e_ij = map(scale q_i . k_j),   with `w`:   e_ij = w . act(q_i + k_j),
+//   or distance:   e_ij = -|q_i - k_j|
 struct ScoreForm {
-  Heads q, k;  // [B, T, H or Hk, D], equally wide
-  double scale = 1;
-  ScoreMap map = ScoreMap::none;
-  Tensor w{};     // [D], or [H, D]: an additive score; map is then its act
+  Heads q, k;                     // [B, T, H or Hk, D], equally wide
+  double scale = 1;               // of the product
+  ScoreMap map = ScoreMap::none;  // applied to the scaled product; distance: in its place
+  Tensor w{};                     // [D], or [H, D]: an additive score; map is then its act
   Tensor more{};  // added to the scores, as a bias is: whatever a score has that is no such form
 };
 // A function of two arrays (const Tensor&) is one too; of Heads, it can hand them on as they lie.

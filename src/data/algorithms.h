@@ -27,9 +27,10 @@ struct StepSequence {
   std::vector<float> known{};      // n-gram: the probability of a 1 that the best estimator gives
 };
 
+// A kind of problem: how its lines are drawn, and how one becomes steps.
 struct Algorithm {
-  std::string name, help;
-  bool in_bits;  // answers are bits; else symbols
+  std::string name, help;  // "copy", as in builtin:copy, and what is wanted, for a list of them
+  bool in_bits;            // answers are bits; else symbols
   // Columns of a step, in and out.
   int64_t (*inputs)(const AlgorithmOptions&);
   int64_t (*outputs)(const AlgorithmOptions&);
@@ -41,6 +42,7 @@ struct Algorithm {
   std::string unit;                       // of a length
   std::string lengths, measured;          // to train and to test on, if no others are said
 };
+// All that are built in.
 const std::vector<Algorithm>& algorithms();
 // An unknown name is an Error that suggests the nearest.
 const Algorithm& find_algorithm(std::string_view name);
@@ -53,37 +55,44 @@ struct StepBatch {
   Tensor symbols{};  // int32 [n]
   Tensor known{};    // [n]
 };
+// The problems of some lines. Having no line is an Error, as are problems of unequally many steps.
 StepBatch batch_of(const Algorithm& of, const AlgorithmOptions& o,
                    std::span<const std::string> lines);
 
 // Lengths as an option says them: "1-20", or "8,16,32".
 std::vector<int64_t> lengths_of(const std::string& option, const std::string& text);
 
-// An answer's row as text: of bits those that are set.
+// A row of bits as text, 0110: what is above a half is a 1.
 std::string text_of_bits(std::span<const float> row);
 
 namespace algorithm {
 
-// What the files of algorithms share.
+// What the files of algorithms share: the words of a line, at spaces.
 std::vector<std::string> words_of(const std::string& line);
-// Bits of a vector written as 0110.
+// Bits of a vector written as 0110; a word that is not such a one is an Error that begins with
+// `name`. Then one that is drawn, as it is written.
 std::vector<float> vector_of(const std::string& name, const std::string& word, int64_t bits);
 std::string random_vector(int64_t bits, Random& random);
+// The number that a word is; an Error that begins with `name` unless it is from 0 to below - 1.
 int64_t number_in(const std::string& name, const std::string& word, int64_t below);
+// Words as a line, with spaces between them.
 std::string joined(const std::vector<std::string>& words);
 
-std::vector<Algorithm> of_bits();
-std::vector<Algorithm> of_symbols();
-std::vector<Algorithm> of_languages();
-std::vector<Algorithm> of_cells();
+// The parts of algorithms().
+std::vector<Algorithm> of_bits();       // vectors of bits: Graves, Wayne, Danihelka 2014
+std::vector<Algorithm> of_symbols();    // transductions: Grefenstette et al. 2015
+std::vector<Algorithm> of_languages();  // counting languages: Joulin, Mikolov 2015
+std::vector<Algorithm> of_cells();      // random access: Kurach, Andrychowicz, Sutskever 2016
 
 // Steps that are filled in one after the other.
 struct Steps {
   Steps(int64_t width, int64_t count) : inputs(width), all(static_cast<size_t>(width * count)) {}
+  // The next step, of zeros, to be written to.
   float* next() { return all.data() + inputs * at++; }
+  // A step that is 0 but for a 1 in that column.
   void mark(int64_t column) { next()[column] = 1; }
-  int64_t inputs, at = 0;
-  std::vector<float> all;
+  int64_t inputs, at = 0;  // columns of a step, and the number of the step that is next
+  std::vector<float> all;  // [count, inputs]
 };
 
 }  // namespace algorithm

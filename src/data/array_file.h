@@ -10,10 +10,11 @@
 namespace fovea {
 
 struct ArrayFile {
+  // What an element is: a whole number with or without a sign, or a float.
   enum class Kind { whole, unsigned_whole, real };
 
-  std::vector<int64_t> shape;  // outermost first
-  Kind kind = Kind::whole;
+  std::vector<int64_t> shape;         // outermost first
+  Kind kind = Kind::whole;            // of every element
   int bytes = 1;                      // of an element: 1, 2, 4 or 8
   bool big_endian = false;            // as IDX has it
   std::vector<unsigned char> data{};  // row by row

@@ -12,8 +12,9 @@ namespace fovea {
 struct Aspect {
   std::string text;           // the whole sentence, the phrase in its place
   size_t begin = 0, end = 0;  // of the phrase, in bytes
-  std::string label;
+  std::string label;          // what the sentence says of it: "positive"
 
+  // The phrase itself, good as long as `text` is.
   std::string_view phrase() const { return std::string_view(text).substr(begin, end - begin); }
 };
 

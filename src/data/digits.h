@@ -14,13 +14,14 @@ Picture draw_digit(int digit, Random random);
 Picture builtin_digit(int64_t number);
 int digit_of(int64_t number);
 
-// The picture at a place of a black square of that side that the stream decides, and `clutter`
-// pieces of 8 x 8 pixels of drawn digits elsewhere; where things overlap the brighter is seen. A
-// picture that is larger than the canvas is an Error; one of its very size is taken as it is.
+// A black square that a picture is laid on, and what else lies there.
 struct CanvasOptions {
   int64_t side = 60;    // pixels
-  int64_t clutter = 0;  // pieces
+  int64_t clutter = 0;  // pieces of digits
 };
+// The picture at a place of the canvas that the stream decides, and pieces of 8 x 8 pixels of drawn
+// digits anywhere; where things overlap the brighter is seen. A picture that is larger than the
+// canvas is an Error; one of its very size is taken as it is.
 Picture on_canvas(const Picture& picture, const CanvasOptions& options, Random random);
 
 }  // namespace fovea

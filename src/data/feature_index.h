@@ -18,6 +18,7 @@ class FeatureHash {
   // `kind` keeps features apart that say the same in other places: a word, and the word before it.
   explicit FeatureHash(uint64_t kind = 0)
       : state_(0xcbf29ce484222325 ^ (kind * 0x9e3779b97f4a7c15)) {}
+  // Goes on with a byte, or with all of a text.
   FeatureHash& add(char byte) {
     state_ = (state_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
     return *this;
@@ -26,6 +27,7 @@ class FeatureHash {
     for (char byte : text) add(byte);
     return *this;
   }
+  // The hash of all that was added.
   uint64_t finish() const {
     uint64_t x = state_;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -43,9 +45,10 @@ class FeatureCounter {
   // Groups are counted one after the other: a feature that comes twice in one counts once.
   void add(uint64_t feature, int32_t group);
 
+  // A feature and how frequent it is.
   struct Count {
-    uint64_t feature;
-    int64_t groups;
+    uint64_t feature;  // its hash
+    int64_t groups;    // that it comes in
   };
   // Those of at least `least` groups, and of these the `most` most frequent (0: all), by feature.
   std::vector<Count> counts(int64_t least, int64_t most) const;
@@ -68,10 +71,10 @@ class FeatureIndex {
   explicit FeatureIndex(std::vector<uint64_t> features);
   // -1 when it is not known.
   int32_t id(uint64_t feature) const;
-  int64_t size() const { return static_cast<int64_t>(features_.size()); }
+  int64_t size() const { return static_cast<int64_t>(features_.size()); }  // how many
 
-  Tensor to_tensor() const;  // int32 [size, 2]
-  static FeatureIndex from(const Tensor& stored);
+  Tensor to_tensor() const;  // int32 [size, 2]: the upper and the lower half of each hash
+  static FeatureIndex from(const Tensor& stored);  // and back
 
  private:
   std::vector<uint64_t> features_;

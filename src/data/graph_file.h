@@ -34,8 +34,8 @@ struct GraphRecord {
   std::vector<NodePart> parts;                     // of the nodes
   std::string label;                               // of the whole; "": none
 
-  int64_t nodes() const { return static_cast<int64_t>(names.size()); }
-  int32_t find(std::string_view name) const;  // -1: there is no such node
+  int64_t nodes() const { return static_cast<int64_t>(names.size()); }  // how many there are
+  int32_t find(std::string_view name) const;                            // -1: there is no such node
 };
 
 // All graphs of a folder, of "nodes.csv,edges.csv" or of a file of JSON lines. An Error names file

@@ -14,8 +14,8 @@ namespace fovea {
 
 // A picture by name, as PictureStore has it, and its label.
 struct LabelledPicture {
-  std::string name, label;
-  PictureSize size{};  // as its header says
+  std::string name, label;  // what PictureStore::get() takes, and what the picture shows
+  PictureSize size{};       // as its header says
 };
 
 // From

@@ -18,6 +18,7 @@ struct NgramOptions {
   int64_t most = 0;     // most of them; 0: all
 };
 
+// The groups that are known from many texts, and how much each tells.
 class Ngrams {
  public:
   Ngrams() = default;
@@ -25,22 +26,26 @@ class Ngrams {
   static Ngrams learn(const NgramOptions& options, int64_t texts,
                       const std::function<std::vector<std::string>(int64_t)>& words_of);
 
+  // A known group of a text.
   struct Value {
-    int32_t id;
-    float value;
+    int32_t id;   // its number, from 0 to size() - 1
+    float value;  // by the equation above
   };
   // Of a text, by id.
   std::vector<Value> values(std::span<const std::string> words) const;
 
   // A group of known words or letters, each time it comes, and the words [first, last] it is of.
   struct Place {
-    int32_t id;
-    float value;  // its part of the group's value
-    int32_t first, last;
+    int32_t id;           // of the group
+    float value;          // its part of the group's value
+    int32_t first, last;  // from 0
   };
+  // Of a text, from its first word on.
   std::vector<Place> places(std::span<const std::string> words) const;
 
+  // How many groups are known.
   int64_t size() const { return index_.size(); }
+  // To FOLDER/NAME.safetensors, and back.
   void save(const std::string& folder, const std::string& name) const;
   static Ngrams load(const std::string& folder, const std::string& name);
 

@@ -30,16 +30,21 @@ const char* end_of(std::string_view word) { return word.data() + word.size(); }
 Views found_in(std::string_view text, std::span<const std::string> words) {
   Views found;
   size_t at = 0;
-  for (const std::string& word : words) {
+  const auto pass_spaces = [&] {
     while (at < text.size()) {
       const CodePoint point = first_code_point(text.substr(at));
       if (!is_space(point.value)) break;
       at += point.bytes;
     }
+  };
+  for (const std::string& word : words) {
+    pass_spaces();
     if (word.empty() || !text.substr(at).starts_with(word)) return {};
     found.push_back(text.substr(at, word.size()));
     at += word.size();
   }
+  pass_spaces();
+  if (at < text.size()) return {};
   return found;
 }
 

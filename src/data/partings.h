@@ -17,10 +17,10 @@ namespace fovea {
 
 class Partings {
  public:
-  // As it was written, and its words in order.
+  // One to learn from.
   struct Sentence {
-    std::string_view text;
-    std::span<const std::string> words;
+    std::string_view text;               // as it was written
+    std::span<const std::string> words;  // in order
   };
   // Appends the words that the rules find.
   using Split = std::function<void(std::string_view, std::vector<std::string_view>&)>;

@@ -22,14 +22,15 @@ namespace fovea {
 
 // An answer as people gave it, and where it begins in its passage.
 struct PassageAnswer {
-  std::string text;
+  std::string text;    // a part of the passage, or a candidate
   int64_t begin = -1;  // in bytes; -1: not there, as the answer of a cloze need not be
 };
 
+// A question, what it is about, and what is right.
 struct PassageQuestion {
-  std::string id{};  // "" where there is none
-  std::shared_ptr<const std::string> passage{};
-  std::string question{};
+  std::string id{};                              // "" where there is none
+  std::shared_ptr<const std::string> passage{};  // its questions may share it
+  std::string question{};                        // of a cloze: with a blank
   std::vector<PassageAnswer> answers{};   // any of them is right; none: the passage has no answer
   std::vector<std::string> candidates{};  // of a cloze that names them
   bool may_be_unanswered = false;         // the file has questions that no passage answers

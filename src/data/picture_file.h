@@ -24,11 +24,13 @@ namespace fovea {
 inline constexpr int64_t most_picture_pixels = int64_t{1} << 26;
 inline constexpr int64_t most_picture_side = 1 << 15;
 
+// Of a picture: what its header says, or what it is to be made to.
 struct PictureSize {
-  int64_t height = 0, width = 0;
-  int64_t channels = 0;  // 1: grey; 3: red, green, blue
+  int64_t height = 0, width = 0;  // pixels
+  int64_t channels = 0;           // 1: grey; 3: red, green, blue
   bool operator==(const PictureSize&) const = default;
 };
+// Of one that is in memory.
 inline PictureSize size_of(const Picture& picture) {
   return {picture.height, picture.width, picture.channels};
 }
@@ -57,11 +59,12 @@ std::vector<Picture> read_pictures(const std::string& path);
 // Labels of an IDX or NPY file of whole numbers, [n] or [n, 1], as text.
 std::vector<std::string> read_array_labels(const std::string& path);
 
-// Where "FILE#i" is cut: the file and the number; -1 where there is none.
+// The file and the number of "FILE#i".
 struct PicturePlace {
-  std::string file;
-  int64_t index = -1;
+  std::string file;    // all of the path where there is no number
+  int64_t index = -1;  // -1: there is none
 };
+// Cuts at the last #, if a number follows and no file has that very name.
 PicturePlace picture_place(const std::string& path);
 
 }  // namespace fovea

@@ -23,17 +23,17 @@ struct WordPlace {
 // A picture, or the frames of a film, and a text about it.
 struct Captioned {
   std::string name{};  // what it is asked for by: a path, several of them, or builtin:scenes#17
-  std::vector<std::shared_ptr<const Picture>> pictures{};
-  std::string caption{};
+  std::vector<std::shared_ptr<const Picture>> pictures{};  // one, or the frames in order
+  std::string caption{};                                   // the text
   std::vector<WordPlace> places{};  // of the caption's words, split at spaces; empty: not known
 };
 
 // A picture, a question and its answer.
 struct PictureQuestion {
-  std::string name{};  // as above
-  std::shared_ptr<const Picture> picture{};
-  std::string question{}, answer{};
-  WordPlace place{};  // of what the question asks about
+  std::string name{};                        // as above
+  std::shared_ptr<const Picture> picture{};  // that is asked about
+  std::string question{}, answer{};          // texts
+  WordPlace place{};                         // of what the question asks about
 };
 
 // A path, or builtin:scenes#17, or FILE#17 of an array of pictures.
@@ -54,7 +54,7 @@ std::vector<PictureQuestion> read_picture_questions(const std::string& path,
 // The parts of a folder as SHAPES has it: what comes before ".input.npy", of the largest
 // train.* and of val and test; empty where there is none.
 struct ShapesFolder {
-  std::string train{}, dev{}, test{};
+  std::string train{}, dev{}, test{};  // "FOLDER/train.large", "FOLDER/val", "FOLDER/test"
 };
 // Of a folder; all empty where it is none of that kind.
 ShapesFolder shapes_folder(const std::string& path);

@@ -15,23 +15,26 @@
 
 namespace fovea {
 
+// Of a text, in order.
 using Words = std::vector<std::string>;
 
 // Lower case, without the marks at their ends; what a list of JSON gives stays whole.
 Words words_of_sentence(const std::string& text);
 // Text as people write it: cut behind . ! and ? and at line breaks.
 std::vector<std::string> sentences_of(const std::string& text);
-bool is_question(const std::string& sentence);
+bool is_question(const std::string& sentence);  // it ends with ?
 
+// A sentence of a story, or an entry of a key-value memory.
 struct Remembered {
   Words words;       // of the sentence, or of key and value together
   Words key, value;  // of a key-value memory
 };
 
+// A question about a story as far as it has come.
 struct StoryQuestion {
-  std::shared_ptr<const std::vector<Remembered>> story;
-  size_t sentences = 0;  // of the story, that come before the question
-  Words question;
+  std::shared_ptr<const std::vector<Remembered>> story;  // all of it, shared by its questions
+  size_t sentences = 0;              // of the story, that come before the question
+  Words question;                    // its words
   std::vector<std::string> answers;  // any of them is right
   std::vector<int32_t> facts;        // places in the story that the answer follows from
   std::string task, split;           // "" where there is none

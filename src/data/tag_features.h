@@ -18,8 +18,9 @@ class TagFeatures {
 
   // Of each word, in order.
   std::vector<std::vector<int32_t>> ids(std::span<const std::string> words) const;
-  int64_t size() const { return index_.size(); }
+  int64_t size() const { return index_.size(); }  // features that are known
 
+  // To FOLDER/NAME.safetensors, and back.
   void save(const std::string& folder, const std::string& name) const;
   static TagFeatures load(const std::string& folder, const std::string& name);
 

@@ -10,19 +10,20 @@
 namespace fovea {
 
 struct TextPair {
-  std::string first, second, label;
-  std::vector<double> numbers{};  // in the place of the second text; NaN: not known
+  std::string first, second, label;  // the texts, and what holds between them
+  std::vector<double> numbers{};     // in the place of the second text; NaN: not known
 };
 
 // Roles label, a and b of any file that RecordReader takes.
 std::vector<TextPair> read_text_pairs(const std::string& path, const ReadOptions& options,
                                       ReadSummary* summary = nullptr);
 
-// Texts with a record beside each: roles label, a and numbers.
+// Texts with a record beside each.
 struct TextRecords {
-  std::vector<TextPair> pairs;
+  std::vector<TextPair> pairs;     // without a second text
   std::vector<std::string> names;  // of the numbers; "column 3" where the file has none
 };
+// Roles label, a and numbers; an Error where no column has numbers.
 TextRecords read_text_records(const std::string& path, const ReadOptions& options,
                               ReadSummary* summary = nullptr);
 // Whether a file is such a one: its columns say numbers=, or nothing, and beside a label it has one

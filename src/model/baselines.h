@@ -6,6 +6,7 @@
 
 namespace fovea {
 
+// Linear models, the most frequent label, n-grams, nearest neighbours and least squares.
 std::vector<ModelEntry> baseline_rows();
 
 }  // namespace fovea

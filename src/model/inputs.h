@@ -44,7 +44,7 @@ struct SparseRows {
   Tensor ids{};      // int32 [elements], in order within a row
   Tensor values{};   // [elements]
 
-  int64_t count() const { return offsets.dim(0) - 1; }
+  int64_t count() const { return offsets.dim(0) - 1; }  // how many rows
 };
 
 // A batch of examples. Which parts are there goes by what a model takes.
@@ -70,15 +70,14 @@ struct ModelInputs {
   Tensor candidates{};  // int32 [C] for all, or [B, C] for each: words, -1 where there are fewer
   // While training, which epoch it is, for what changes on the way; -1: not training.
   int64_t epoch = -1;
-  // Examples whose numbers and answers are known, for models that look at them: [n, features] and
-  // [n, 1]. `own`: the batch is these very examples, and none may look at itself.
+  // Examples whose numbers and answers are known.
   struct Known {
-    Tensor numbers{}, answers{};
-    bool own = false;
-  } known{};
-  Tensor pictures{};   // [B, H, W, C], or of frames [B, frames, H, W, C]
-  NodeGraph graph{};   // of one or several, side by side
-  bool whole = false;  // the graphs are asked about, not their nodes
+    Tensor numbers{}, answers{};  // [n, features], [n, 1]
+    bool own = false;             // the batch is these very examples, and none may look at itself
+  } known{};                      // for models that look at them
+  Tensor pictures{};              // [B, H, W, C], or of frames [B, frames, H, W, C]
+  NodeGraph graph{};              // of one or several, side by side
+  bool whole = false;             // the graphs are asked about, not their nodes
 };
 
 // Letters of a word that models see: its first and last; the rest of a longer one is left out.
@@ -86,10 +85,10 @@ inline constexpr int64_t letters_of_word = 16;
 
 // How large what comes from the data is; what does not apply is 0.
 struct ModelSizes {
-  int64_t vocabulary = 0;         // tokens of the text
-  int64_t target_vocabulary = 0;  // tokens of the answer
-  int64_t alphabet = 0;           // letters
-  int64_t labels = 0;
+  int64_t vocabulary = 0;           // tokens of the text
+  int64_t target_vocabulary = 0;    // tokens of the answer
+  int64_t alphabet = 0;             // letters
+  int64_t labels = 0;               // that an answer is one of
   int64_t features = 0;             // numbers of an example, or of a node
   int64_t sparse = 0;               // features of ModelInputs::sparse
   int64_t longest = 0;              // tokens of the longest text that may come

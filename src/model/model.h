@@ -28,12 +28,12 @@ class Scorer : public Network {
   };
   virtual Output operator()(const ModelInputs& in) const = 0;
 
-  // What it says in the end: of each row the label and how likely each one is. By default the label
-  // of the greatest score and the softmax of the scores.
+  // What it says in the end: of each row the label and how likely each one is.
   struct Answer {
     Tensor labels;  // int32 [n]
     Tensor likely;  // [n, classes]: log-probabilities
   };
+  // By default the label of the greatest score and the softmax of the scores.
   virtual Answer answer(const ModelInputs& in) const;
 
   // What training makes small. By default the mean cross-entropy of the scores, with the REINFORCE
@@ -45,9 +45,10 @@ class Scorer : public Network {
 // which steps of training begin.
 class Fitted {
  public:
+  // Examples with their answers.
   struct Examples {
-    ModelInputs inputs;
-    Tensor targets;  // int32 [n]: labels or tokens; numbers [n, 1]
+    ModelInputs inputs;  // all of them as one batch
+    Tensor targets;      // int32 [n]: labels or tokens; numbers [n, 1]
   };
   virtual ~Fitted() = default;
   // What has to be chosen, as how much weights cost, is chosen on `dev`. `stop` is asked now and
@@ -98,6 +99,7 @@ class LanguageModel : public Network {
 class CountsText {
  public:
   virtual ~CountsText() = default;
+  // Takes in all of the text, in the place of any other before; it must come first.
   virtual void count(std::span<const int32_t> text) const = 0;
 };
 

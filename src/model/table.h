@@ -16,8 +16,9 @@ namespace fovea {
 
 struct ModelEntry {
   std::string name;  // one row for each name, taken and given thing
-  Takes takes;
-  Gives gives;
+  Takes takes;       // what an example is made of
+  Gives gives;       // what an answer is
+  // As lists show them: what it is in a few words, its authors and year, and its idea.
   std::string title, paper, equation;
   bool reads_sentences = false;  // of texts: it is given ModelInputs::document
   bool reads_letters = false;    // of texts: the same, with words in the place of sentences

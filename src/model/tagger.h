@@ -10,10 +10,12 @@
 namespace fovea {
 
 struct TagOutputOptions {
-  std::string output = "softmax";
+  std::string output = "softmax";  // softmax: each label by itself; crf: all together
 };
+// As options of a run.
 const Fields<TagOutputOptions>& tag_output_fields();
 
+// A model of tokens whose scores go through that layer.
 class Tagger : public Scorer {
  public:
   // With a field: p(y) ~ exp(sum_t s_t[y_t] + A[y_(t-1), y_t]); answers are the likeliest path.

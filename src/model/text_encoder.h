@@ -9,20 +9,21 @@
 namespace fovea {
 
 struct TextEncoderOptions : RecurrentModelOptions {
-  std::string encoder = "rnn";  // rnn, transformer
-  int64_t heads = 4;            // of a Transformer, as the rest
-  int64_t hidden = 0;           // of its feed-forward; 0: 4 width
-  double attention_dropout = 0;
+  std::string encoder = "rnn";          // rnn, transformer
+  int64_t heads = 4;                    // of a Transformer, as the rest
+  int64_t hidden = 0;                   // of its feed-forward; 0: 4 width
+  double attention_dropout = 0;         // of the weights
   std::string position = "sinusoidal";  // of the catalogue, or none
   int64_t longest = 1024;               // learned positions: how many there are
 
-  bool is_transformer() const { return encoder == "transformer"; }
+  bool is_transformer() const { return encoder == "transformer"; }  // not recurrent layers
 };
 // All of them, as options of a run.
 const Fields<TextEncoderOptions>& text_encoder_fields();
 // Of a list of options without those that the chosen encoder does not read.
 std::vector<FieldInfo> without_idle_encoder(std::vector<FieldInfo> list, const Settings& settings);
 
+// The encoder with its weights, one of the two.
 struct TextEncoder {
   // Of tokens. Paths as RecurrentEncoder and TransformerStack have them.
   TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& options);
@@ -32,9 +33,9 @@ struct TextEncoder {
   int64_t features() const;  // how wide a state is
   Dtype dtype() const;       // of its parameters
 
-  std::optional<RecurrentEncoder> recurrent;
-  std::optional<TransformerStack> transformer;
-  double word_dropout;
+  std::optional<RecurrentEncoder> recurrent;    // where `encoder` is rnn
+  std::optional<TransformerStack> transformer;  // where it is transformer
+  double word_dropout;  // of whole tokens, before the blocks of a Transformer
 };
 
 // The same of rows [rows, in], as of sentences.
@@ -43,9 +44,9 @@ struct RowEncoder {
 
   Tensor operator()(const RaggedRows& rows) const;  // [rows, features]
 
-  std::optional<Recurrent> recurrent;
-  std::optional<Linear> project;  // to a Transformer's width, where rows have another
-  std::optional<TransformerStack> transformer;
+  std::optional<Recurrent> recurrent;           // rnn: one layer, whatever the options say
+  std::optional<Linear> project;                // to a Transformer's width, where rows have another
+  std::optional<TransformerStack> transformer;  // transformer: one block
 };
 
 }  // namespace fovea

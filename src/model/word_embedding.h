@@ -29,6 +29,7 @@ const Fields<WordOptions>& word_fields();
 // file, `contextual` several.
 std::vector<FieldInfo> without_idle_vectors(std::vector<FieldInfo> list, const Settings& settings);
 
+// The tables, and what makes one vector of theirs.
 struct WordEmbedding {
   // Paths: weight, or with several sets 0/weight, 1/weight, ..., project and query. `init` is for
   // what no file gives.

@@ -21,10 +21,11 @@ struct BatchStatistics {
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                   const BatchNormOptions& options = {}, BatchStatistics* seen = nullptr);
 
-// The same with given mean and variance, which are constants: the form of inference.
+// Mean and variance that take the place of a batch's own.
 struct FixedStatistics {
   const Tensor &mean, &variance;  // [C]
 };
+// The same with given mean and variance, which are constants: the form of inference.
 Tensor batch_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                   const FixedStatistics& fixed, const BatchNormOptions& options = {});
 

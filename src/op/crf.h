@@ -10,11 +10,12 @@ namespace fovea {
 Tensor crf_loss_each(const Tensor& scores, const Tensor& transitions, const Tensor& offsets,
                      const Tensor& targets);
 
-// Not on the tape: the likeliest labels of each sequence, int32 [rows], and log p(y_t = l) of every
-// row, [rows, L].
+// What a field makes of sequences.
 struct CrfAnswer {
+  // The likeliest labels of each sequence, int32 [rows], and log p(y_t = l) of each row, [rows, L].
   Tensor labels, likely;
 };
+// With scores, transitions and offsets as above; not on the tape.
 CrfAnswer crf_answer(const Tensor& scores, const Tensor& transitions, const Tensor& offsets);
 
 }  // namespace fovea

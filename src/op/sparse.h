@@ -17,10 +17,13 @@ class SparseMatrix {
   SparseMatrix(int64_t columns, std::vector<int64_t> offsets, std::vector<int32_t> column_of,
                std::vector<float> values);
 
+  // Its sizes.
   int64_t rows() const { return stored_ ? static_cast<int64_t>(stored_->offsets.size()) - 1 : 0; }
   int64_t columns() const { return stored_ ? stored_->columns : 0; }
+  // Whether it is what SparseMatrix() makes, which has none of the lists below.
   bool empty() const { return !stored_; }
   const Tensor& values() const { return stored_->values; }  // [entries]
+  // As the constructor took them: where rows begin, and the column of each entry.
   std::vector<int64_t> const& offsets() const { return stored_->offsets; }
   std::vector<int32_t> const& column_of() const { return stored_->column_of; }
 

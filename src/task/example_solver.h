@@ -15,6 +15,7 @@ namespace fovea {
 template <class Example>
 class ExampleSolver : public Solver {
  public:
+  // Lays out the epoch's batches, of examples that are not too long.
   int64_t begin_epoch(int64_t epoch) override {
     if (lengths_.empty()) {
       for (const Example& example : learned()) lengths_.push_back(lengths_of(example));
@@ -36,15 +37,18 @@ class ExampleSolver : public Solver {
     return static_cast<int64_t>(batches_.size());
   }
 
+  // A batch can be cut between any two of its examples.
   int64_t examples_in(int64_t batch) const override {
     return static_cast<int64_t>(batches_.at(static_cast<size_t>(batch)).size());
   }
 
+  // How many examples each part has.
   std::string summary() override {
     return say(parts().train.size(), " examples to learn from, ", parts().dev.size(),
                " to validate on, ", parts().test.size(), " to test on");
   }
 
+  // Labels and lengths are of the train part, unknown tokens of dev.
   DataReport data_report() override {
     DataReport report;
     report.train = static_cast<int64_t>(parts().train.size());
@@ -83,6 +87,7 @@ class ExampleSolver : public Solver {
   virtual Lengths lengths_of(const Example& example) const = 0;
   // Examples of the same key are never learned from in part and measured on in part; empty: alone.
   virtual std::string together(const Example&) const { return ""; }
+  // What a report on the data counts.
   virtual std::vector<std::string> labels_of(const Example&) const { return {}; }
   // Of the tokens of these; below 0 where there are none.
   virtual double unknown_part(const std::vector<Example>&) const { return -1; }
@@ -138,6 +143,7 @@ class ExampleSolver : public Solver {
     return batches_by_length(lengths, {.examples = most}, Random(0));
   }
 
+  // Of a file, or of builtin:NAME.
   std::vector<Example> load(const std::string& source) const {
     constexpr std::string_view builtin = "builtin:";
     if (!source.starts_with(builtin)) return read(source);
@@ -145,6 +151,7 @@ class ExampleSolver : public Solver {
     find_builtin(find_task(config_.task), name);
     return generate(name, config_.examples, Random(0).fork(source));
   }
+  // What parts() gives; as it stands, the config's `data`, and dev and test by split_parts().
   virtual Parts load_parts() const {
     check_source(config_.data);
     return split_parts(load(config_.data));

@@ -10,11 +10,12 @@ namespace fovea {
 
 // A graph and the nodes of it that count; where whole graphs are labelled, none are named.
 struct GraphExample {
-  const GraphRecord* graph;
-  std::vector<int32_t> asked{};
-  NodeGraph ready{};  // as models take it, where that is known already
+  const GraphRecord* graph;      // which must outlive it
+  std::vector<int32_t> asked{};  // numbers of nodes
+  NodeGraph ready{};             // as models take it, where that is known already
 };
 
+// How graphs are made ready for a model.
 struct GraphBatchOptions {
   int64_t features = 1;   // columns that the model knows
   bool directed = false;  // an edge is looked along against its direction only; else both ways
@@ -28,6 +29,7 @@ NodeGraph node_graph(std::span<const GraphExample> examples, const GraphBatchOpt
 struct FeatureForm {
   bool sparse = false, shares = false;  // most are 0; those of a node sum to 1
 };
+// The one that suits a graph, for a model that knows `features` columns.
 FeatureForm feature_form(const GraphRecord& graph, int64_t features);
 // Some nodes of a graph, with edges between them: int32 [E, 2], rows (node, the one it looks at) by
 // their places in the list; `form` is that of the whole graph.

@@ -24,8 +24,8 @@ class NeighbourSampler {
 
   // Nodes, those asked about first and each once, and the graph of them.
   struct Part {
-    std::vector<int32_t> nodes;
-    NodeGraph graph;
+    std::vector<int32_t> nodes;  // their numbers in the whole graph
+    NodeGraph graph;             // node i is nodes[i]; with the edges that were drawn alone
   };
   // Each node looks at up to counts[0] of its neighbours, those that came so at counts[1] of
   // theirs, and so on; which ones, `random` draws for each node by itself.

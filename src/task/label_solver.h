@@ -74,6 +74,7 @@ class LabelSolver : public ExampleSolver<Example> {
   virtual void measure_more(const std::vector<Example>&,
                             const std::vector<std::vector<Prediction>>&, Evaluation&) const {}
 
+  // For constructors: vocabularies learned from the data or loaded from the folder, then the model.
   void begin(Purpose purpose, const std::string& folder) {
     const Config& config = this->config_;
     if (folder.empty()) {
@@ -131,13 +132,16 @@ class LabelSolver : public ExampleSolver<Example> {
     return numbered(std::move(list));
   }
 
+  // What splits this text.
   const Tokenizer& tokens_for(const std::string& text) const { return asked_.of(text); }
+  // The example that a line asks about, numbered.
   Example ask(const std::string& line) const {
     Example e = parsed(line);
     number(e, tokens_for(texts_of(e)[0]));
     return e;
   }
 
+  // For each example its likeliest labels, the best first, at most nbest.
   std::vector<std::vector<Prediction>> answer(const std::vector<Example>& of, int64_t nbest,
                                               bool details = false) const {
     std::vector<std::vector<Prediction>> all(of.size());
@@ -153,9 +157,9 @@ class LabelSolver : public ExampleSolver<Example> {
     return all;
   }
 
-  std::optional<Tokenizer> tokens_;
-  Vocabulary labels_;
-  std::unique_ptr<const Scorer> model_;
+  std::optional<Tokenizer> tokens_;      // of all texts of an example
+  Vocabulary labels_;                    // in the order of their names; its numbers are the model's
+  std::unique_ptr<const Scorer> model_;  // scores of all labels
 
  private:
   Evaluation measure(const std::vector<Example>& of, bool details = false) const {

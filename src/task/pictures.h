@@ -14,11 +14,12 @@
 
 namespace fovea {
 
+// Read once, however many examples are about it.
 using SharedPicture = std::shared_ptr<const Picture>;
 
 // What every picture of a run becomes; films also have frames.
 struct PictureForm {
-  PictureSize size{};
+  PictureSize size{};  // height, width and channels
   int64_t frames = 0;  // 0: pictures, not films
 
   void add_to(ModelSizes& sizes) const;  // height, width, channels, frames

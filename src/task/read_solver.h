@@ -16,11 +16,12 @@ namespace fovea {
 
 // A text as tokens: their numbers, and the bytes [begins, ends) that each is.
 struct TextNumbers {
-  std::vector<int32_t> ids, begins, ends;
+  std::vector<int32_t> ids, begins, ends;  // one a token
 
-  int64_t size() const { return static_cast<int64_t>(ids.size()); }
+  int64_t size() const { return static_cast<int64_t>(ids.size()); }  // how many tokens
 };
 
+// A question with its passage, as a model reads them.
 struct NumberedQuestion : PassageQuestion {
   std::shared_ptr<const TextNumbers> numbers{};  // of the passage
   TextNumbers asked{};                           // of the question
@@ -31,10 +32,11 @@ struct NumberedQuestion : PassageQuestion {
 
 // Tokens [from, to) of a passage.
 struct PassageWindow {
-  int64_t from = 0, to = 0;
-  int64_t size() const { return to - from; }
+  int64_t from = 0, to = 0;                   // by their places
+  int64_t size() const { return to - from; }  // how many tokens
 };
 
+// Derived solvers know their model; their constructors call begin().
 class ReadSolver : public ExampleSolver<NumberedQuestion> {
  public:
   void save_vocabulary(const std::string& folder) const override;
@@ -50,6 +52,7 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
 
   // For constructors: vocabularies learned or loaded, and all examples numbered.
   void begin(Purpose purpose, const std::string& folder);
+  // How well these are answered.
   virtual Evaluation measure(const std::vector<NumberedQuestion>& of) const = 0;
   // Whether answers are candidates.
   virtual bool chooses() const = 0;
@@ -58,7 +61,7 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
   std::vector<NumberedQuestion> read_other(const std::string& path) const override;
   std::vector<NumberedQuestion> generate(const std::string& name, int64_t n,
                                          Random random) const override;
-  Parts load_parts() const override;
+  Parts load_parts() const override;  // numbered too, where there are tokens already
   Lengths lengths_of(const NumberedQuestion& e) const override;
   std::string together(const NumberedQuestion& e) const override { return *e.passage; }
   double unknown_part(const std::vector<NumberedQuestion>& of) const override;
@@ -68,6 +71,7 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
   NumberedQuestion ask(const std::string& line) const;
   // The line that asks it.
   static std::string line_of(const NumberedQuestion& e);
+  // What splits its texts.
   const Tokenizer& tokens_for(const NumberedQuestion& e) const { return asked_.of(*e.passage); }
 
   // All windows that a passage is read in, and the one that has a token in its middle.
@@ -75,18 +79,20 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
   PassageWindow window_around(const NumberedQuestion& e, int64_t token) const;
   // Passages in their windows, and questions.
   struct Asked {
-    const NumberedQuestion* question;
-    PassageWindow window;
+    const NumberedQuestion* question;  // which must outlive it
+    PassageWindow window;              // of its passage
   };
+  // One batch of them; with the letters of words where the model's option `letters` asks for them.
   ModelInputs inputs(std::span<const Asked> of) const;
   // Every window of these questions, in groups of like length, with the number of its question.
   struct Group {
-    std::vector<Asked> asked;
-    std::vector<size_t> of;
+    std::vector<Asked> asked;  // at most 64, for one call of the model
+    std::vector<size_t> of;    // of each, its question's place in the list
   };
+  // The questions must outlive them.
   std::vector<Group> all_windows(const std::vector<NumberedQuestion>& of) const;
 
-  // Of a token's place in the passage.
+  // Where tokens first to last of the passage stand in it, and their text.
   static TextPlace place_of(const NumberedQuestion& e, int64_t first, int64_t last);
   static std::string text_of(const NumberedQuestion& e, int64_t first, int64_t last);
   // What maps of readers look at: by the map's name, passage or question or both.
@@ -95,7 +101,7 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
   AttentionMap marked(const NumberedQuestion& e, const std::string& answer,
                       std::vector<float> weights) const;
 
-  std::optional<Tokenizer> tokens_, alphabet_;
+  std::optional<Tokenizer> tokens_, alphabet_;  // for texts, and for the letters of a token
 
  private:
   // What questions about one passage share.

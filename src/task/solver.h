@@ -152,7 +152,8 @@ struct Task {
   std::vector<Role> roles;         // what a record of its files has
   Role question;                   // what of a record it is asked with,
   Role beside{};                   // and what stands behind it and a tab; without a name: nothing
-  Takes takes;  // every model of the table that takes and gives this can be chosen
+  // Every model of the table that takes and gives this can be chosen.
+  Takes takes;
   Gives gives;
   bool several_answers = false;  // it can give more than one answer to a line
   std::vector<std::string> data_options, answer_options;  // which of those fields it reads

@@ -14,7 +14,7 @@ class GradientLayout {
  public:
   // Where a parameter stands in the vector.
   struct Part {
-    Parameter parameter;
+    Parameter parameter;                                          // whose place it is
     int64_t begin;                                                // in the vector
     size_t bucket;                                                // that it lies in, whole
     int64_t end() const { return begin + parameter.elements(); }  // behind its last number
@@ -26,7 +26,7 @@ class GradientLayout {
   };
   // Part of a bucket: numbers [begin, end) of the vector.
   struct Range {
-    int64_t begin, end;
+    int64_t begin, end;                           // in the vector
     int64_t size() const { return end - begin; }  // how many numbers
   };
 
@@ -48,13 +48,13 @@ class GradientLayout {
   // How many numbers a rank has in all, and how many blocks.
   int64_t segment_sum(int rank, int ranks) const;
   int64_t blocks_of(int rank, int ranks) const;
-  // The parameters' slices that lie in a rank's segments, in the vector's order, and where in the
-  // vector each begins.
+  // The parameters' slices that lie in a rank's segments, in the vector's order.
   struct Slices {
-    std::vector<ParameterSlice> slices;
-    std::vector<int64_t> at;
-    std::vector<size_t> part;  // that each belongs to
+    std::vector<ParameterSlice> slices;  // each within one parameter and one bucket
+    std::vector<int64_t> at;             // where in the vector each begins
+    std::vector<size_t> part;            // that each belongs to
   };
+  // What rank `rank` of so many steps.
   Slices slices_of(int rank, int ranks) const;
 
  private:

@@ -31,8 +31,8 @@ struct OptimizerOptions {
 
 // Some numbers of a parameter, which follow each other.
 struct ParameterSlice {
-  Parameter parameter;
-  int64_t begin, count;
+  Parameter parameter;   // that they belong to
+  int64_t begin, count;  // its elements [begin, begin + count), row by row
 };
 
 // A rule, and what it remembers of the parameters it steps.

@@ -7,16 +7,18 @@
 
 namespace fovea {
 
+// A candidate of a question.
 struct RankedCandidate {
-  double score = 0;
-  bool relevant = false;
+  double score = 0;       // the highest comes first
+  bool relevant = false;  // it answers the question
 };
 
 // {value, 1} of a question that has a relevant candidate, {0, 0} of one that has none: it says
 // nothing about ranking, and is left out as trec_eval's users do. Equal scores keep their order.
 struct RankingTallies {
-  Tally average_precision, reciprocal_rank, first_is_right;
+  Tally average_precision, reciprocal_rank, first_is_right;  // for MAP, MRR and P@1
 };
+// Of all candidates of one question, which are ranked here.
 RankingTallies ranking_tallies(std::vector<RankedCandidate> candidates);
 
 }  // namespace fovea

@@ -19,13 +19,13 @@ namespace fovea {
 //                 than the best
 // step, plateau and inverse_sqrt stop falling at `floor`.
 struct ScheduleOptions {
-  std::string schedule = "constant";
-  int64_t warmup = 0;
-  double decay = 0.5;
-  int64_t decay_every = 0;
-  int64_t hold = 0;
-  int64_t patience = 2;
-  double floor = 0;
+  std::string schedule = "constant";  // one of the names above
+  int64_t warmup = 0;                 // steps; 0: none
+  double decay = 0.5;                 // step, plateau; in (0, 1]
+  int64_t decay_every = 0;            // step; in steps, at least 1
+  int64_t hold = 0;                   // step; in steps
+  int64_t patience = 2;               // plateau; in validations
+  double floor = 0;                   // part of the base rate, 0 to 1
 };
 
 // One of the schedules, with what it learned from validations.

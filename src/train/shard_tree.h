@@ -15,7 +15,7 @@ namespace fovea {
 
 // A whole node of the tree: shards [first, first + size), size a power of two.
 struct TreeNode {
-  int64_t first, size;
+  int64_t first, size;  // in shards
 
   // Whether `next`, which begins where this one ends, is its sibling.
   bool joins(const TreeNode& next) const {

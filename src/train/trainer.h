@@ -16,6 +16,7 @@
 
 namespace fovea {
 
+// What is trained: a model with its data.
 class Learner {
  public:
   virtual ~Learner() = default;
@@ -26,10 +27,12 @@ class Learner {
   // What is fitted rather than learned by steps is fitted here, once, before the first of them.
   // When `stop` says so, it ends with what it has.
   virtual void fit(const std::function<bool()>& stop) { (void)stop; }
+  // Whether there is anything to fit.
   virtual bool fits() const { return false; }
   // Whether there are steps at all.
   virtual bool learns_by_steps() const { return true; }
 
+  // What a batch, or a shard of it, adds to a step.
   struct Loss {
     Tensor loss;        // one number, recorded on the tape of the step, which has a random stream
     int64_t tokens;     // that it was measured on
@@ -74,12 +77,13 @@ struct TrainProgress {
 
 // What training came to.
 struct TrainResult {
-  std::string stopped;  // why: "time", "steps", "epochs", "early stop", "fitted", "interrupted"
-  int64_t steps = 0, epochs = 0, best_step = 0;
-  double seconds = 0;
-  double step_seconds = 0;  // of one step, validations not counted
-  double wait_seconds = 0;  // of it, waiting for other ranks
-  std::optional<Metric> best;
+  // Why: "time", "steps", "epochs", "early stop", "fitted", "interrupted", "nothing to learn".
+  std::string stopped;
+  int64_t steps = 0, epochs = 0, best_step = 0;  // done; whole ones; the step of `best`
+  double seconds = 0;                            // of all training, with what came before a restart
+  double step_seconds = 0;                       // of one step, validations not counted
+  double wait_seconds = 0;                       // of it, waiting for other ranks
+  std::optional<Metric> best;  // the best validation's first metric; none: there was no validation
 };
 
 // What to train with, and whom to tell.

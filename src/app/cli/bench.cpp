@@ -25,7 +25,7 @@ struct BenchWords {
   bool json = false;
   // A mechanism of the catalogue, when one is named.
   Settings mechanism;
-  std::string position, feature;
+  std::string position, feature, attention;
   int64_t keys = 512, queries = 0, heads = 8, features = 64, batch = 1;
   bool causal = false;
   ScaleWords scale;
@@ -149,12 +149,20 @@ const Entry* pooling_in(const BenchWords& words) {
   return found;
 }
 
+// Attention of a sequence to itself, where a method for long ones is named; else null.
+const Entry* efficient_in(const BenchWords& words) {
+  if (words.attention.empty()) return nullptr;
+  return &find_entry(Entry::Kind::efficient, words.attention);
+}
+
 void refuse_unread(const BenchWords& words, const AttentionOptions& o) {
-  if (!words.feature.empty() && !words.position.empty()) {
-    throw UsageError("bench: --feature or --position, not both");
+  if (!words.feature.empty() + !words.position.empty() + !words.attention.empty() > 1) {
+    throw UsageError("bench: only one of --attention, --feature and --position");
   }
-  const std::vector<std::string> read =
-      words.feature.empty() ? options_read(o) : options_read_by(words.feature, o);
+  const Entry* efficient = efficient_in(words);
+  const std::vector<std::string> read = efficient               ? efficient->options
+                                        : words.feature.empty() ? options_read(o)
+                                                                : options_read_by(words.feature, o);
   for (const auto& [name, text] : words.mechanism) {
     if (std::ranges::find(read, name) != read.end()) continue;
     std::string names;
@@ -179,8 +187,18 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
                          "--causal say nothing about it"));
   }
   if (pooling) return bench_pooling(race, words, *pooling, o);
+  const Entry* efficient = efficient_in(words);
+  if (efficient && words.queries > 0) {
+    throw UsageError(say("bench: '", efficient->name, "' is attention of a sequence to itself; ",
+                         "--queries says nothing about it"));
+  }
+  if (efficient && words.causal && !efficient->causal) {
+    throw UsageError(say("bench: '", efficient->name, "' has no causal form"));
+  }
   Parameters parameters(1);
-  const Mechanism attention = make_attention(Scope(parameters) / "attention", o);
+  const Scope scope = Scope(parameters) / "attention";
+  const Mechanism attention =
+      efficient ? Mechanism(efficient->self(scope, o).attend) : make_attention(scope, o);
   Positions positions;
   if (!words.position.empty()) {
     const Entry& entry = find_entry(Entry::Kind::position, words.position);
@@ -190,7 +208,7 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
     return parameter(bench::uniform({words.batch, rows, H, words.features}, stream));
   };
   AttentionInputs in{.q = random_rows(m, 1), .k = random_rows(n, 2), .v = random_rows(n, 3)};
-  if (words.causal) in.who = causal_lower_right();
+  if (words.causal) in.who = efficient ? causal() : causal_lower_right();
   const Tensor dy = bench::uniform({words.batch, m, H, words.features}, 4);
   const auto run = [&] {
     AttentionInputs now = in;
@@ -201,8 +219,9 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   const double pairs = static_cast<double>(words.batch * H) * pairs_of(m, n, words.causal);
   const double flops = 4.0 * static_cast<double>(words.features) * pairs;
   const std::string name =
-      fmt::format("{}{} {}{}", o.query == "single" ? "" : o.query + " ", o.score, o.align,
-                  words.position.empty() ? "" : " " + words.position);
+      efficient ? efficient->name
+                : fmt::format("{}{} {}{}", o.query == "single" ? "" : o.query + " ", o.score,
+                              o.align, words.position.empty() ? "" : " " + words.position);
   race.against_gemm(fmt::format("forward, {}", name), flops, [&] { run(); });
   race.against_gemm(fmt::format("forward+backward, {}", name), 3.5 * flops, [&] {
     Random random(1);
@@ -270,6 +289,9 @@ void add_bench(CLI::App& app, char** argv) {
         ->group(group);
   }
   verb->add_option("--position", words->position, "Positions, as rotary or alibi")->group(group);
+  verb->add_option("--attention", words->attention,
+                   "Attention of a long sequence to itself, as window or linear")
+      ->group(group);
   verb->add_option("--feature", words->feature, "Attention over several inputs, as alternating")
       ->group(group);
   const auto size = [&](const char* flag, int64_t& value, const char* help) {

@@ -14,8 +14,8 @@ struct AlternatingCoAttention {
 
   FeatureOutput operator()(const Features& f_1, const Features& f_2) const;
 
-  Parameter start;  // q_0 [d_2]
-  Pooling first, second;
+  Parameter start;        // q_0 [d_2]
+  Pooling first, second;  // of F^1, at the first and the last step, and of F^2
 };
 
 }  // namespace fovea

@@ -45,8 +45,8 @@ struct Pooling {
   // query [B, d_q]; gives [B, d], and adds to `out` what was drawn.
   Tensor operator()(const Tensor& query, const Features& features, FeatureOutput& out) const;
 
-  Score score;
-  Alignment align;
+  Score score;       // of the query and a row
+  Alignment align;   // over the rows
   std::string name;  // its path: what a Recorder calls its map
 };
 

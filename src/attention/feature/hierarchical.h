@@ -22,11 +22,12 @@ struct HierarchicalAttention {
   // those as levels[1] does, and so on.
   FeatureOutput operator()(const Tensor& rows, std::span<const Packing> levels) const;
 
+  // What one level has learned.
   struct Level {
     Parameter query;  // [d]
-    Pooling pooling;
+    Pooling pooling;  // of the rows of each sequence
   };
-  std::vector<Level> levels;
+  std::vector<Level> levels;  // the innermost first
 };
 
 }  // namespace fovea

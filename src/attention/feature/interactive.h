@@ -18,7 +18,7 @@ struct InteractiveCoAttention {
     return out;
   }
 
-  Pooling first, second;
+  Pooling first, second;  // of F^1 and of F^2
 };
 
 }  // namespace fovea

@@ -15,10 +15,11 @@
 namespace fovea {
 
 struct MetaEmbeddingOptions : FeatureOptions {
-  bool contextual = false;
-  int64_t units = 2;  // contextual: of the recurrent layer, in each direction
+  bool contextual = false;  // else dynamic
+  int64_t units = 2;        // contextual: of the recurrent layer, in each direction
 };
 
+// The layer: a vector of each set goes in, one comes out.
 struct MetaEmbedding {
   // Features of a vector of each set, and of the one that is made of them.
   MetaEmbedding(Scope s, std::span<const int64_t> widths, int64_t width,
@@ -36,9 +37,9 @@ struct MetaEmbedding {
   std::vector<Linear> project;      // P_i
   std::optional<Recurrent> reader;  // contextual
   Parameter query;                  // [features that the score reads], for scores that need one
-  Score score;
-  Alignment align;
-  std::string name;  // its path: what a Recorder calls its map
+  Score score;                      // of a vector of one set
+  Alignment align;                  // over the sets
+  std::string name;                 // its path: what a Recorder calls its map
 };
 
 }  // namespace fovea

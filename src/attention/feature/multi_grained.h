@@ -14,14 +14,15 @@ struct MultiGrainedOptions : FeatureOptions {
   ScoreFactory affinity{};  // of the fine half; null: trilinear, as the paper has it
 };
 
+// Two inputs give four contexts, in the order of c.
 struct MultiGrainedCoAttention {
   MultiGrainedCoAttention(Scope s, int64_t d_1, int64_t d_2,
                           const MultiGrainedOptions& options = {});
 
   FeatureOutput operator()(const Features& f_1, const Features& f_2) const;
 
-  InteractiveCoAttention coarse;
-  ParallelCoAttention fine;
+  InteractiveCoAttention coarse;  // a mean asks
+  ParallelCoAttention fine;       // every row asks, pooled
 };
 
 }  // namespace fovea

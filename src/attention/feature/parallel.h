@@ -17,24 +17,25 @@
 namespace fovea {
 
 struct ParallelOptions : FeatureOptions {
-  bool pooled = false;
-  int64_t width = 0;  // hidden features of e^1 and e^2; 0: as many as the first input has
+  bool pooled = false;  // e^1 and e^2 are maxima of the affinity, without a hidden layer
+  int64_t width = 0;    // hidden features of e^1 and e^2; 0: as many as the first input has
 };
 
+// Two inputs give a context each: c^1 = sum_i align(e^1)_i f_i^1, and so c^2.
 struct ParallelCoAttention {
   ParallelCoAttention(Scope s, int64_t d_1, int64_t d_2, const ParallelOptions& options = {});
 
   FeatureOutput operator()(const Features& f_1, const Features& f_2) const;
 
-  Score affinity;  // of rows of the first input with rows of the second
-  Alignment align_1, align_2;
-  std::string name;
+  Score affinity;              // of rows of the first input with rows of the second
+  Alignment align_1, align_2;  // of e^1 and e^2
+  std::string name;            // its path; maps are name/affinity, name/first and name/second
   // Of what is not pooled.
   struct Hidden {
-    Linear W_1, W_2;
-    Parameter w_1, w_2;
+    Linear W_1, W_2;     // without a bias
+    Parameter w_1, w_2;  // [hidden features]
   };
-  std::optional<Hidden> hidden;
+  std::optional<Hidden> hidden;  // none: pooled
 };
 
 // The same score with queries and keys in each other's place.

@@ -12,9 +12,10 @@
 namespace fovea {
 
 struct RotatoryOptions : FeatureOptions {
-  int64_t hops = 1;
+  int64_t hops = 1;  // how often it goes round
 };
 
+// A phrase and its two sides give four contexts, in the order of c.
 struct RotatoryAttention {
   RotatoryAttention(Scope s, int64_t d_target, int64_t d_context,
                     const RotatoryOptions& options = {});
@@ -22,8 +23,8 @@ struct RotatoryAttention {
   FeatureOutput operator()(const Features& target, const Features& left,
                            const Features& right) const;
 
-  int64_t hops;
-  Pooling left, right, target_by_left, target_by_right;
+  int64_t hops;                                          // as the options say
+  Pooling left, right, target_by_left, target_by_right;  // of r^l, r^r, r^lt and r^rt
 };
 
 }  // namespace fovea

@@ -24,10 +24,10 @@ struct ViaAttention {
   Output operator()(const Tensor& q, const Features& words, const Features& letters,
                     int64_t step = -1) const;
 
-  Linear query;  // W
-  Score score_words, score_letters;
-  Alignment align_words, align_letters;
-  std::string name;  // its path; maps are name/words and name/letters
+  Linear query;                          // W
+  Score score_words, score_letters;      // of a query with the rows of each level
+  Alignment align_words, align_letters;  // over the rows of each level
+  std::string name;                      // its path; maps are name/words and name/letters
 };
 
 }  // namespace fovea

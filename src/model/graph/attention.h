@@ -14,7 +14,7 @@
 namespace fovea {
 
 struct GraphAttentionOptions {
-  int64_t heads = 8;
+  int64_t heads = 8;             // each with an a and a part of W of its own
   int64_t width = 8;             // features of a head
   bool dynamic = false;          // GATv2
   bool mean = false;             // heads are averaged instead of put side by side
@@ -22,6 +22,7 @@ struct GraphAttentionOptions {
   double attention_dropout = 0;  // of the weights
 };
 
+// One layer with its weights.
 struct GraphAttention {
   GraphAttention(Scope s, int64_t in, const GraphAttentionOptions& options);
 
@@ -30,13 +31,13 @@ struct GraphAttention {
   Tensor operator()(const NodeFeatures& x, const NodeGraph& graph) const;
   int64_t features() const { return options.width * (options.mean ? 1 : options.heads); }
 
-  GraphAttentionOptions options;
-  std::string name;             // its path: what a Recorder calls its map
-  Linear value;                 // W, without a bias in GAT
-  std::optional<Linear> query;  // W_q of GATv2
-  Parameter a_query, a_key;     // [heads, width]: the halves of GAT's a
-  Parameter a;                  // [heads, width] of GATv2
-  Parameter bias;               // [features]
+  GraphAttentionOptions options;  // as it was made
+  std::string name;               // its path: what a Recorder calls its map
+  Linear value;                   // W, without a bias in GAT
+  std::optional<Linear> query;    // W_q of GATv2
+  Parameter a_query, a_key;       // [heads, width]: the halves of GAT's a
+  Parameter a;                    // [heads, width] of GATv2
+  Parameter bias;                 // [features]
 };
 
 }  // namespace fovea

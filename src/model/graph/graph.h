@@ -19,6 +19,7 @@ struct NodeFeatures {
   Tensor dense{};         // [nodes, features]
   SparseMatrix sparse{};  // the same, where most are 0
 
+  // How many nodes there are, and how many features each has.
   int64_t nodes() const { return sparse.empty() ? dense.dim(0) : sparse.rows(); }
   int64_t width() const { return sparse.empty() ? dense.dim(1) : sparse.columns(); }
   // linear(dropout(features, p)): [nodes, out]. What is 0 is not dropped, as that would change
@@ -34,8 +35,9 @@ class NodeGraph {
   // node looks at itself too.
   NodeGraph(NodeFeatures features, const Tensor& edges, const Packing& graphs);
 
-  bool empty() const { return !stored_; }
-  int64_t nodes() const { return stored_->features.nodes(); }
+  bool empty() const { return !stored_; }                      // there is no graph
+  int64_t nodes() const { return stored_->features.nodes(); }  // of all graphs together
+  // What is known of each of them.
   const NodeFeatures& features() const { return stored_->features; }
   // Which nodes make a graph, where there are several.
   const Packing& graphs() const { return stored_->graphs; }

@@ -15,9 +15,9 @@
 namespace fovea {
 
 struct GraphOptions {
-  int64_t layers = 2;
-  int64_t width = 8;  // gat: of a head; others: of a node's state
-  int64_t heads = 8;
+  int64_t layers = 2;                // one above the other
+  int64_t width = 8;                 // gat: of a head; others: of a node's state
+  int64_t heads = 8;                 // gat, transformer: of a layer
   int64_t out_heads = 1;             // gat: of the last layer, averaged
   std::string output = "attention";  // gat: what gives the scores
   double dropout = 0.6;              // of what comes into a layer
@@ -27,8 +27,10 @@ struct GraphOptions {
 const Fields<GraphOptions>& graph_fields();
 const Fields<GraphOptions>& graph_heads_fields();   // heads and attention_dropout
 const Fields<GraphOptions>& graph_output_fields();  // out_heads and output
+// All of them, from the settings of a run.
 GraphOptions graph_options(const Settings& settings);
 
+// gat, or gatv2 where `dynamic`.
 class GraphAttentionNetwork : public Scorer {
  public:
   GraphAttentionNetwork(Scope s, const ModelSizes& sizes, const GraphOptions& options,
@@ -41,6 +43,7 @@ class GraphAttentionNetwork : public Scorer {
   double dropout_;
 };
 
+// transformer; without positions, as nodes have no order.
 class GraphTransformer : public Scorer {
  public:
   GraphTransformer(Scope s, const ModelSizes& sizes, const GraphOptions& options);
@@ -54,6 +57,7 @@ class GraphTransformer : public Scorer {
   GraphOptions options_;
 };
 
+// gcn: each node takes the weighted sum of its neighbours, whatever they are.
 class GraphConvolution : public Scorer {
  public:
   GraphConvolution(Scope s, const ModelSizes& sizes, const GraphOptions& options);

@@ -13,11 +13,15 @@
 namespace fovea {
 
 struct LinearModelOptions {
+  // Features are groups of 1 to ngram_words words and of 2 to ngram_letters letters (0: none; -1:
+  // 5, or none where texts have many letters), but not those of fewer than ngram_least texts.
   int64_t ngram_words = 2, ngram_letters = -1, ngram_least = 2;
   double cost = 0;  // 0: chosen on validation
 };
+// As options of a run.
 const Fields<LinearModelOptions>& linear_model_fields();
 
+// The machines of all labels side by side; fitted, never trained by steps.
 class LinearClassifier : public Scorer, public Fitted {
  public:
   LinearClassifier(Scope s, const ModelSizes& sizes, const LinearModelOptions& options);

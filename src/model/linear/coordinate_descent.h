@@ -17,10 +17,11 @@ struct DescentOptions {
   int64_t rounds = 200;    // at most
 };
 
+// What a fit gives.
 struct LinearFit {
   std::vector<double> weight;  // features + 1
   std::vector<double> dual;    // one an example: where a fit with another cost may start
-  int64_t rounds = 0;
+  int64_t rounds = 0;          // before it settled, or was stopped
 };
 
 // is_first[i]: whether y_i is 1, else -1. The order of examples is a function of the round alone,

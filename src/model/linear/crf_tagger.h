@@ -13,8 +13,10 @@ struct CrfOptions {
   int64_t feature_least = 2;  // features of fewer sentences are left out
   int64_t rounds = 20;        // through the data, at most
 };
+// As options of a run.
 const Fields<CrfOptions>& crf_fields();
 
+// The field with its weights; fitted, never trained by steps.
 class CrfTagger : public Tagger, public Fitted {
  public:
   CrfTagger(Scope s, const ModelSizes& sizes, const CrfOptions& options);

@@ -15,16 +15,18 @@ struct ControllerOptions {
   std::string controller = "lstm";  // lstm, gru, feedforward
   int64_t width = 100;              // units
 };
+// As options of a run.
 const Fields<ControllerOptions>& controller_fields();
 
+// The layer with its weights, one of the two.
 struct Controller {
   Controller(Scope s, int64_t in, const ControllerOptions& options);
 
   // x [B, in] gives [B, width]; the state, empty at first, moves on.
   Tensor step(const Tensor& x, RecurrentStates& state) const;
 
-  std::optional<Recurrent> recurrent;
-  std::optional<Linear> feedforward;
+  std::optional<Recurrent> recurrent;  // lstm, gru
+  std::optional<Linear> feedforward;   // with tanh behind it; it has no state
 };
 
 // Answers from what each step had, [B, F] each: a linear layer over the rows that are asked about
@@ -32,7 +34,7 @@ struct Controller {
 struct StepOutput {
   StepOutput(Scope s, int64_t in, int64_t out) : layer(s, in, out) {}
   Tensor operator()(std::span<const Tensor> features, const Tensor& asked) const;
-  Linear layer;
+  Linear layer;  // [n, in] -> [n, out]
 };
 
 // Step t of [T, B, in].

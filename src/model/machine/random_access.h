@@ -16,15 +16,17 @@
 namespace fovea {
 
 struct RandomAccessOptions {
-  int64_t registers = 4;
+  int64_t registers = 4;       // all hold 0 at first
   int64_t width = 32;          // units of the controller's hidden layer
   int64_t machine_steps = 12;  // most steps of a run
   double noise = 1;            // of the wiring while training, at first
   double entropy = 0.1;        // bonus for wiring that is undecided, at first
   int64_t settle = 30;         // epochs in which both fade to a hundredth
 };
+// As options of a run.
 const Fields<RandomAccessOptions>& random_access_fields();
 
+// The machine; only its controller has weights.
 class RandomAccessMachine : public Scorer {
  public:
   RandomAccessMachine(Scope s, const ModelSizes& sizes, const RandomAccessOptions& options);
@@ -42,11 +44,12 @@ class RandomAccessMachine : public Scorer {
   Linear hidden_, wiring_;
 };
 
-// The fourteen modules, in the order in which they run, and how many arguments each takes.
+// One of the modules that a step wires.
 struct MachineModule {
-  const char* name;
-  int arguments;
+  const char* name;  // read, zero, ..., write
+  int arguments;     // how many it takes: 0, 1 or 2
 };
+// All fourteen, in the order in which they run.
 std::span<const MachineModule> machine_modules();
 
 }  // namespace fovea

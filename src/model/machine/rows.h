@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// Turing and random-access machines, stacks, and the baselines without a memory.
 std::vector<ModelEntry> machine_rows();
 
 }  // namespace fovea

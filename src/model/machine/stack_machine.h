@@ -10,8 +10,10 @@ namespace fovea {
 struct StackMachineOptions : ControllerOptions {
   int64_t slot_width = 64;  // features of a value
 };
+// As options of a run.
 const Fields<StackMachineOptions>& stack_machine_fields();
 
+// The machine with its weights; `kind` says which ends it pushes, pops and reads at.
 class StackMachine : public Scorer {
  public:
   StackMachine(Scope s, const ModelSizes& sizes, StackKind kind,
@@ -21,11 +23,13 @@ class StackMachine : public Scorer {
 
   // Steps one at a time: what it is between two of them.
   struct State {
-    NeuralStacks stacks;
-    Tensor reads;
-    RecurrentStates controller;
+    NeuralStacks stacks;         // one for each sequence
+    Tensor reads;                // [B, slot_width], of a deque twice as wide: what was read last
+    RecurrentStates controller;  // the controller's own; empty at first
   };
+  // Before the first step: nothing is pushed or read yet.
   State start(int64_t B, Dtype dtype) const;
+  // What the answer of a step is made of, h_t and r_t side by side; x is [B, inputs].
   Tensor step(const Tensor& x, State& state) const;
 
  private:

@@ -9,19 +9,22 @@
 namespace fovea {
 
 struct StackRnnOptions {
-  int64_t width = 40;
-  int64_t stacks = 10;
+  int64_t width = 40;      // units of h
+  int64_t stacks = 10;     // side by side, each with actions of its own
   int64_t depth = 200;     // cells that a stack keeps
   bool recurrent = false;  // R
   bool round = true;       // when it does not train, the likeliest action is done entirely
 };
+// As options of a run.
 const Fields<StackRnnOptions>& stack_rnn_fields();
 
+// The network with its weights.
 class StackRnn : public Scorer {
  public:
   StackRnn(Scope s, const ModelSizes& sizes, const StackRnnOptions& options);
   Output operator()(const ModelInputs& in) const override;
 
+  // What it is between two steps; empty before the first.
   struct State {
     Tensor h, cells;  // [B, width], [B, stacks, depth so far]
   };

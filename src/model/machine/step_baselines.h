@@ -8,13 +8,15 @@
 namespace fovea {
 
 struct StepRecurrentOptions {
-  std::string cell = "lstm";
-  int64_t layers = 1;
-  int64_t width = 256;
-  double dropout = 0;
+  std::string cell = "lstm";  // rnn, gru, lstm
+  int64_t layers = 1;         // one above the other
+  int64_t width = 256;        // units of a layer
+  double dropout = 0;         // between layers
 };
+// As options of a run.
 const Fields<StepRecurrentOptions>& step_recurrent_fields();
 
+// Recurrent layers from the first step to the last.
 class StepRecurrent : public Scorer {
  public:
   StepRecurrent(Scope s, const ModelSizes& sizes, const StepRecurrentOptions& options);
@@ -26,6 +28,7 @@ class StepRecurrent : public Scorer {
   StepOutput output_;
 };
 
+// Causal blocks: a step looks at itself and those before it.
 class StepTransformer : public Scorer {
  public:
   StepTransformer(Scope s, const ModelSizes& sizes, const TransformerOptions& options);

@@ -13,15 +13,17 @@
 namespace fovea {
 
 struct TuringOptions : ControllerOptions {
-  int64_t slots = 128;
-  int64_t slot_width = 20;  // features of a slot
-  int64_t read_heads = 1, write_heads = 1;
-  int64_t shift = 1;  // slots that a head may move in a step, either way
+  int64_t slots = 128;                      // of the memory: N
+  int64_t slot_width = 20;                  // features of a slot
+  int64_t read_heads = 1, write_heads = 1;  // that read, and that write
+  int64_t shift = 1;                        // slots that a head may move in a step, either way
 };
+// As options of a run.
 const Fields<TuringOptions>& turing_fields();
 // The content is found by this score unless another is chosen.
 inline constexpr const char* turing_score = "cosine";
 
+// The machine with its weights; `attention` names the score and alignment that find a content.
 class TuringMachine : public Scorer {
  public:
   TuringMachine(Scope s, const ModelSizes& sizes, const TuringOptions& options,
@@ -34,11 +36,13 @@ class TuringMachine : public Scorer {
     Tensor memory;                    // [B, D, N]
     std::vector<Tensor> write, read;  // [B, N]: each head's weights
     Tensor reads;                     // [B, heads D]
-    RecurrentStates controller;
+    RecurrentStates controller;       // the controller's own; empty at first
   };
+  // Before the first step: a constant memory, heads on the first slots.
   State start(int64_t B, Dtype dtype) const;
   // What the answer of a step is made of: [B, width + heads D].
   Tensor step(const Tensor& x, State& state) const;
+  // Answers from such features of all steps, as a StepOutput gives them.
   Tensor output(std::span<const Tensor> features, const Tensor& asked) const {
     return output_(features, asked);
   }

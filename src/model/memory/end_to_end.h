@@ -16,14 +16,16 @@
 namespace fovea {
 
 struct EndToEndOptions : StoryOptions {
-  int64_t hops = 3;
+  int64_t hops = 3;                // looks at the memory, one after the other
   std::string tying = "adjacent";  // adjacent, layerwise
   bool times = true;               // sentences know how old they are
   int64_t linear_start = 0;        // epochs without softmax
   double noise = 0.1;              // of times
 };
+// As options of a run.
 const Fields<EndToEndOptions>& end_to_end_fields();
 
+// The network with its weights; it scores the candidates for an answer.
 class EndToEndMemory : public Scorer, public SumsLoss {
  public:
   EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndOptions& options,

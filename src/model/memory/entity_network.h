@@ -13,11 +13,13 @@
 namespace fovea {
 
 struct EntityOptions : StoryOptions {
-  int64_t slots = 20;
+  int64_t slots = 20;  // each with a key of its own
   EntityOptions() { width = 100, memory = 70; }
 };
+// As options of a run.
 const Fields<EntityOptions>& entity_fields();
 
+// The network with its weights; it scores the candidates for an answer.
 class EntityNetwork : public Scorer, public SumsLoss {
  public:
   EntityNetwork(Scope s, const ModelSizes& sizes, const EntityOptions& options,
@@ -25,11 +27,11 @@ class EntityNetwork : public Scorer, public SumsLoss {
   Output operator()(const ModelInputs& in) const override;
   Tensor loss(const ModelInputs& in, const Tensor& targets, double smoothing) const override;
 
-  // One sentence s [B, d], and what of it does not depend on the slots: s . w_j [B, slots] and
-  // V s [B, d]. Slots h [B, slots, d] before and after.
+  // One sentence, and what of it does not depend on the slots.
   struct Sentence {
-    Tensor s, to_keys, moved;
+    Tensor s, to_keys, moved;  // s_t [B, d], s_t . w_j [B, slots], V s_t [B, d]
   };
+  // Slots h [B, slots, d] after the sentence; keys_moved is W w_j, [1, slots, d].
   Tensor step(const Tensor& h, const Sentence& sentence, const Tensor& keys_moved) const;
 
  private:

@@ -10,11 +10,13 @@
 namespace fovea {
 
 struct KeyValueOptions : StoryOptions {
-  int64_t hops = 2;
+  int64_t hops = 2;  // looks at the memory, one after the other
   bool keys = true;  // else key and value together are both, as in a memory network
 };
+// As options of a run.
 const Fields<KeyValueOptions>& key_value_fields();
 
+// The network with its weights; it scores the candidates for an answer.
 class KeyValueMemory : public Scorer {
  public:
   KeyValueMemory(Scope s, const ModelSizes& sizes, const KeyValueOptions& options,

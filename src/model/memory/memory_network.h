@@ -17,10 +17,11 @@
 namespace fovea {
 
 struct MemoryNetworkOptions : StoryOptions {
-  int64_t hops = 2;
+  int64_t hops = 2;                // facts that are looked for, one after the other
   std::string response = "words";  // words, lstm
-  double margin = 0.1;
+  double margin = 0.1;             // by which what is right must lead
 };
+// As options of a run.
 const Fields<MemoryNetworkOptions>& memory_network_fields();
 
 // What was found in each story: [B][hops], places among those kept; -1: no more.
@@ -35,6 +36,7 @@ struct MemoryNetworkParts {
   std::function<Tensor(const ModelInputs&, const RememberedSentences&, const FoundFacts&)> response;
 };
 
+// The network, with its own parts or given ones.
 class MemoryNetwork : public Scorer {
  public:
   MemoryNetwork(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& options);

@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// Memory networks, the entity network, and a recurrent reader to compare them with.
 std::vector<ModelEntry> memory_rows();
 
 }  // namespace fovea

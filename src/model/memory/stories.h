@@ -28,9 +28,9 @@ struct WordTable {
   // Plain sums of single words: candidates and answers.
   Tensor rows(const Tensor& ids) const;
 
-  Parameter weight;  // [vocabulary + times, width]
-  Parameter fixed;   // [hashed, width], frozen
-  int64_t vocabulary = 0;
+  Parameter weight;        // [vocabulary + times, width]
+  Parameter fixed;         // [hashed, width], frozen
+  int64_t vocabulary = 0;  // rows of words; those behind them are of times
 };
 // The rows that are not learned; empty where there are none.
 Parameter fixed_rows(Scope s, const ModelSizes& sizes, int64_t width);
@@ -38,17 +38,19 @@ Parameter fixed_rows(Scope s, const ModelSizes& sizes, int64_t width);
 // The newest sentences of each story, words and places; with times, each has a word more that says
 // how old it is (0: the newest), in the last place.
 struct RememberedSentences {
-  Sequences words;
-  Tensor places;   // int32 [words]
-  Packing outer;   // sentences of each story
-  Tensor first{};  // int32 [B]: how many older sentences of each story were left out
+  Sequences words;  // of each kept sentence
+  Tensor places;    // int32 [words]
+  Packing outer;    // sentences of each story
+  Tensor first{};   // int32 [B]: how many older sentences of each story were left out
 };
+// How many sentences are remembered, and how their ages are told.
 struct TimeOptions {
   int64_t memory = 0;    // 0: all
   int64_t times = 0;     // words for them, from this id on below; 0: none
   int64_t first_id = 0;  // the time word of the newest sentence
   double noise = 0;      // while training, up to this part of further times lies in between
 };
+// Words from longest_sentence on share its last place; the place behind it is the time's.
 RememberedSentences remembered(const NestedSequences& story, int64_t longest_sentence,
                                const TimeOptions& times);
 // A question's words in their places.
@@ -57,8 +59,8 @@ Tensor places_in(const Sequences& words, int64_t longest_sentence);
 // Weights of places: position encoding, or ones.
 Tensor story_weights(bool positions, int64_t longest_sentence, int64_t width, Dtype dtype);
 
-// Scores of candidates, in.candidates [C] or [B, C], for u [B, width]: [B, C]; -inf where there is
-// none.
+// Scores of candidates, in.candidates [C] or [B, C], for u [B, width]: [B, C]; -1e30 where there
+// is none.
 Tensor candidate_scores(const WordTable& table, const Tensor& u, const Tensor& candidates);
 
 // The sum, not the mean, of the cross-entropy: the recipes of these models state rates for it.

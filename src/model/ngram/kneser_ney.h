@@ -16,8 +16,10 @@ namespace fovea {
 struct NgramModelOptions {
   int64_t order = 6;  // tokens of the longest n-gram
 };
+// As options of a run.
 const Fields<NgramModelOptions>& ngram_model_fields();
 
+// The n-grams of a text with their shares.
 class KneserNey : public LanguageModel, public CountsText {
  public:
   KneserNey(const ModelSizes& sizes, const NgramModelOptions& options);

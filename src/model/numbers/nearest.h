@@ -23,6 +23,7 @@ class NearestNeighbours : public Scorer, public Fitted {
   Parameter count_;
 };
 
+// Solves the normal equations; a little on their diagonal keeps that possible.
 class LeastSquares : public Scorer, public Fitted {
  public:
   LeastSquares(Scope s, const ModelSizes& sizes)

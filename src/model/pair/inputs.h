@@ -10,14 +10,16 @@ namespace fovea {
 struct PairOptions : TextEncoderOptions {
   bool whole = true;  // phrases: the sentence is encoded as a whole and then cut
 };
+// As options of a run, for pairs and for phrases; only phrases have `whole`.
 const Fields<PairOptions>& pair_fields();
 const Fields<PairOptions>& phrase_fields();
 
-// The states of both texts, by the same encoder and in one go: to a Recorder the encoder's maps of
-// the second texts follow those of the first.
+// The states of two texts.
 struct TwoTexts {
-  Features first, second;
+  Features first, second;  // of B texts each
 };
+// Both texts by the same encoder and in one go: to a Recorder the encoder's maps of the second
+// texts follow those of the first.
 TwoTexts encode_pair(const TextEncoder& encoder, const ModelInputs& in);
 
 // A record of numbers as rows: what each is, and how much of it there is.
@@ -32,7 +34,7 @@ struct RecordRows {
 
 // The states of a phrase, and of what stands left and right of it.
 struct PhraseAndSides {
-  Features phrase, left, right;
+  Features phrase, left, right;  // of B texts each; a side may have no rows that count
 };
 // `whole`: each state knows the rest of the sentence; else each part is encoded by itself.
 PhraseAndSides encode_phrase(const TextEncoder& encoder, const ModelInputs& in, bool whole);

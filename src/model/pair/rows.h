@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// Mechanisms over both texts, rotatory attention, and a Transformer for pairs.
 std::vector<ModelEntry> pair_rows();
 
 }  // namespace fovea

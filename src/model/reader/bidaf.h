@@ -30,6 +30,7 @@ struct BidafOptions : ReaderOptions {
 // All of them, as options of a run; layers are those of the modelling part.
 const Fields<BidafOptions>& bidaf_fields();
 
+// The reader with its weights.
 class Bidaf : public SpanReader {
  public:
   Bidaf(Scope s, const ModelSizes& sizes, const BidafOptions& options);

@@ -15,6 +15,7 @@ struct ReadStates {
   Tensor asked;     // [B, features]: what both directions held at the end of the question
 };
 
+// Recurrent layers over either text; how a candidate is chosen is for each reader to say.
 class ClozeReader : public Scorer {
  public:
   // Smoothing is over the candidates that there are.
@@ -24,11 +25,12 @@ class ClozeReader : public Scorer {
   // Paths: encoder/..., passage/..., question/...
   ClozeReader(Scope s, const ModelSizes& sizes, const ReaderOptions& options);
 
+  // Both texts through their layers, and how wide a state is.
   ReadStates read(const ModelInputs& in) const;
   int64_t features() const { return words_.options.width * passage_.directions(); }
 
-  ReaderWords words_;
-  Recurrent passage_, question_;
+  ReaderWords words_;             // of both texts
+  Recurrent passage_, question_;  // the layers over each text
 };
 
 // Scores of candidates that come from a table of answers, a row a word, for g [B, width]: [B, C],

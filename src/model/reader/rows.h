@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// Those that choose a candidate, and those that mark a span.
 std::vector<ModelEntry> reader_rows();
 
 }  // namespace fovea

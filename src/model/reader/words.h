@@ -17,6 +17,7 @@ struct ReaderOptions : RecurrentModelOptions, SpellingOptions {
 // All of them, as options of a run.
 const Fields<ReaderOptions>& reader_fields();
 
+// The embeddings, and what reads the letters, with their weights.
 struct ReaderWords {
   // Paths: embedding/weight, and those of Spelling.
   ReaderWords(Scope s, const ModelSizes& sizes, const ReaderOptions& options);
@@ -30,7 +31,7 @@ struct ReaderWords {
   Output operator()(const ModelInputs& in,
                     const std::function<Tensor(const Tensor&)>& layer = {}) const;
 
-  int64_t features() const { return options.embed + options.letters; }
+  int64_t features() const { return options.embed + options.letters; }  // of a word
 
   ReaderOptions options;             // as it was made
   Embedding embedding;               // [vocabulary, embed]

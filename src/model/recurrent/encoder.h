@@ -22,13 +22,13 @@ std::vector<typename Fields<Options>::Field> layer_fields() {
 }
 
 struct RecurrentModelOptions : WordOptions {
-  std::string cell = "gru";  // rnn, gru, lstm
-  int64_t layers = 1;
-  int64_t embed = 128;  // features of a token
-  int64_t width = 256;  // units of a layer, in each direction
-  bool bidirectional = true;
-  double dropout = 0;       // of embeddings, between layers and before the output
-  double word_dropout = 0;  // of whole tokens
+  std::string cell = "gru";   // rnn, gru, lstm
+  int64_t layers = 1;         // one above the other
+  int64_t embed = 128;        // features of a token
+  int64_t width = 256;        // units of a layer, in each direction
+  bool bidirectional = true;  // reads backwards too, states side by side
+  double dropout = 0;         // of embeddings, between layers and before the output
+  double word_dropout = 0;    // of whole tokens
 };
 // All of them, as options of a run.
 const Fields<RecurrentModelOptions>& recurrent_fields();

@@ -13,6 +13,7 @@ struct BeamOptions {
   int32_t begin = 2, end = 3;  // the tokens an answer begins and ends with
 };
 
+// An answer, and how good it is.
 struct Hypothesis {
   std::vector<int32_t> ids;  // without begin and end
   double score = 0;          // log-probability over the length penalty

@@ -15,8 +15,10 @@ struct ViaOptions : RecurrentDecoderOptions {
   int64_t letter_embed = 64;   // features of a letter
   int64_t letter_width = 128;  // units of the letters' layer, in each direction
 };
+// As options of a run.
 const Fields<ViaOptions>& via_fields();
 
+// The translator with its weights.
 class ViaTranslator : public Translator {
  public:
   // sizes.vocabulary words, sizes.alphabet letters, sizes.target_vocabulary letters that it writes.

@@ -58,11 +58,12 @@ class CaptionDecoder : public Decoder {
   Tensor loss(const Memory& memory, const Sequences& target, const Tensor& wanted,
               double smoothing) const;
 
-  // What a hard look would give that chose these regions: int32 [B, longest of target].
+  // What captions cost with hard looks at given regions.
   struct Forced {
     Tensor cost;             // [rows]: -log p of the wanted words
     Tensor log_probability;  // [rows]: of the choices
   };
+  // With looks at these regions, one a word: int32 [B, longest of target].
   Forced forced(const Memory& memory, const Sequences& target, const Tensor& wanted,
                 const Tensor& regions) const;
 

@@ -11,11 +11,13 @@
 namespace fovea {
 
 struct FullyConnectedOptions {
-  int64_t layers = 2, width = 256;
-  double dropout = 0;  // behind each layer
+  int64_t layers = 2, width = 256;  // hidden layers, and the units of each
+  double dropout = 0;               // behind each layer
 };
+// As options of a run.
 const Fields<FullyConnectedOptions>& fully_connected_fields();
 
+// The layers with their weights; pixels from 0 to 1 come in as -1 to 1.
 class FullyConnected : public Scorer {
  public:
   FullyConnected(Scope s, const ModelSizes& sizes, const FullyConnectedOptions& options);

@@ -1,6 +1,6 @@
 // The recurrent attention model: Mnih, Heess, Graves, Kavukcuoglu, "Recurrent Models of Visual
 // Attention", 2014.
-//   l_t ~ N(tanh(10 (W_l h_(t-1) + b_l)), deviation^2)            where to look: drawn
+//   l_t ~ N(tanh(W_l h_(t-1) + b_l), deviation^2)                 where to look: drawn
 //   g_t = relu(L relu(L rho(x, l_t)) + L relu(L l_t))             what is seen there, and where
 //   h_t = relu(L h_(t-1) + L g_t),  y = W h_T + b
 // Classes are learned by gradient through all glimpses; places, which have none, by REINFORCE
@@ -21,9 +21,9 @@
 namespace fovea {
 
 struct GlimpseModelOptions {
-  int64_t glimpses = 6;
-  int64_t glimpse = 8;  // pixels of a side
-  int64_t scales = 1;
+  int64_t glimpses = 6;    // how often it looks
+  int64_t glimpse = 8;     // pixels of a side
+  int64_t scales = 1;      // of a glimpse, each twice as wide as the one before
   int64_t width = 256;     // of the state; half of it of what is seen, and of where
   double deviation = 0.1;  // of places, in halves of a picture's side
   double reward = 0.01;    // weight of the REINFORCE term beside the cross-entropy
@@ -40,9 +40,11 @@ struct GlimpseCore {
   Tensor operator()(const Tensor& pictures, const Tensor& places, const Tensor& h) const;
 
   GlimpseOptions sensor;  // what a glimpse sees
+  // The L above in their order: of rho, of l_t, of what either's relu gives, of h_(t-1) and of g_t.
   Linear seen, where, from_seen, from_where, from_state, from_glimpse;
 };
 
+// Labels for pictures, by places that are learned or random.
 class GlimpseClassifier : public Scorer {
  public:
   GlimpseClassifier(Scope s, const ModelSizes& sizes, const GlimpseModelOptions& options,

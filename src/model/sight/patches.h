@@ -15,8 +15,10 @@ namespace fovea {
 struct PatchOptions {
   int64_t patch = 4;  // pixels of a side
 };
+// As options of a run.
 const Fields<PatchOptions>& patch_fields();
 
+// Labels for pictures; its blocks are those of `options`.
 class PatchTransformer : public Scorer {
  public:
   PatchTransformer(Scope s, const ModelSizes& sizes, const PatchOptions& patches,

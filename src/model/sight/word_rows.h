@@ -5,6 +5,7 @@
 
 namespace fovea {
 
+// Captioners of pictures and frames, and models of questions about a scene.
 std::vector<ModelEntry> sight_word_rows();
 
 }  // namespace fovea

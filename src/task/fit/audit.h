@@ -10,15 +10,16 @@
 namespace fovea {
 
 struct Audit {
+  // One kind of doubt.
   struct Finding {
     std::string what;                // one sentence with its count
     std::vector<std::string> shown;  // a few of them
   };
-  std::vector<Finding> findings;
-  std::vector<std::string> facts;  // "7,194 examples to learn from, ..."
-  int64_t examples = 0, validations = 0, tests = 0;
-  double mean_words = 0, mean_letters = 0;
-  int64_t labels = 0;
+  std::vector<Finding> findings;                     // empty: nothing was found
+  std::vector<std::string> facts;                    // "7,194 examples to learn from, ..."
+  int64_t examples = 0, validations = 0, tests = 0;  // to learn from, to validate and test on
+  double mean_words = 0, mean_letters = 0;           // of an input; letters are bytes
+  int64_t labels = 0;      // different labels or tags that are learned from; 0: no such task
   bool entities = false;   // tags that mark them
   bool from_text = false;  // a number from a text
 };

@@ -15,8 +15,9 @@ struct Candidate {
   bool baseline = false;  // fitted or counted, not trained by steps
 };
 
+// What a list of candidates is made for.
 struct CandidateAsked {
-  std::string task;
+  std::string task;     // its name
   std::string vectors;  // a file; empty: none
   int64_t trained = 4;  // at most so many that are trained by steps
 };

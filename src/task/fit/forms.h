@@ -10,8 +10,8 @@ namespace fovea {
 
 // What a form tells.
 struct FoundForm {
-  std::string task;  // empty: no form that is known
-  std::string because;
+  std::string task;       // empty: no form that is known
+  std::string because;    // "task: qa, as ...", for people
   std::string data{};     // as --data takes it, where that is not the file itself
   std::string divided{};  // what divides it into parts, where it does that itself
 };

@@ -11,12 +11,13 @@ namespace fovea {
 
 // What the user has said already; empty: to be found out.
 struct FitAsked {
-  std::vector<std::string> files{};
-  std::string task{}, columns{}, dev{}, test{};
+  std::vector<std::string> files{};  // the data, at least one; their names may tell the parts
+  std::string task{}, columns{}, dev{}, test{};  // as the options of these names
 };
 
+// What was found out.
 struct FitData {
-  std::string task;
+  std::string task;                  // its name
   Settings settings;                 // data, dev, test, columns, tokens, ...
   std::vector<std::string> because;  // a line for each thing that was taken, and why
 };

@@ -11,10 +11,11 @@
 namespace fovea {
 
 struct Look {
+  // Of a table or plain text; left empty where the file is CoNLL or of a form that is known.
   Dialect dialect;
   std::vector<ColumnInfo> columns;
   bool conll = false;  // words below each other
-  FoundForm form;
+  FoundForm form;      // without a task: none that is known, or none was looked for
 };
 
 // Where the task is said, forms that tell another are not looked for.

@@ -31,11 +31,11 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
     }
   } else if (config.task == "pair") {
     for (TextPair& e : read_text_pairs(path, options, &summary)) {
-      all.push_back({e.first + "\t" + e.second, std::move(e.label)});
+      all.push_back({e.first + "\t" + e.second, std::move(e.label), e.first});
     }
   } else if (config.task == "aspect") {
     for (Aspect& e : read_aspects(path, options, &summary)) {
-      all.push_back({e.text + "\t" + std::string(e.phrase()), std::move(e.label)});
+      all.push_back({e.text + "\t" + std::string(e.phrase()), std::move(e.label), e.text});
     }
   } else if (config.task == "translate") {
     for (Pair& e : read_pairs(path, options, &summary)) {
@@ -44,7 +44,8 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
   } else if (config.task == "regress" && reads_text(config)) {
     RecordReader records(path, {{"target", Role::Kind::number}, {"text"}}, options);
     while (records.next()) {
-      all.push_back({std::string(records.text(1)), say(records.number(0)), {records.number(0)}});
+      all.push_back(
+          {std::string(records.text(1)), say(records.number(0)), "", {records.number(0)}});
     }
     summary = records.summary();
   } else if (config.task == "regress") {
@@ -52,7 +53,7 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
       std::string input;
       for (size_t i = 0; i + 1 < row.size(); ++i) input += say(i ? "," : "", row[i]);
       const std::string answer = say(row.back());
-      all.push_back({input, answer, std::move(row)});
+      all.push_back({input, answer, "", std::move(row)});
     }
   } else {
     for (std::string& line : read_texts(path, options, &summary)) {
@@ -82,7 +83,8 @@ FitParts read_fit_parts(const Config& config) {
   parts.train = read(config, config.data, parts);
   if (config.data.starts_with("builtin:")) return parts;
   const auto held_out = [&](const std::string& file, double part, const char* name) {
-    return file.empty() ? take_part(parts.train, part, name) : read(config, file, parts);
+    const auto key = [](const FitExample& e) { return e.together; };
+    return file.empty() ? take_part(parts.train, part, name, key) : read(config, file, parts);
   };
   parts.dev = held_out(config.dev, config.dev_part, "dev");
   parts.test = held_out(config.test, config.test_part, "test");

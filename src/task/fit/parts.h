@@ -8,14 +8,17 @@
 
 namespace fovea {
 
+// One example, whatever it is made of.
 struct FitExample {
-  std::string input, answer;
+  std::string input, answer;      // as text; lm and mlm have no answer
+  std::string together{};         // examples of one such key stay in one part, as in the task
   std::vector<double> numbers{};  // of regress, the target last
 };
 
+// All examples, split.
 struct FitParts {
-  std::vector<FitExample> train, dev, test;
-  std::vector<ReadSummary> files{};  // what was read, and how many rows could not be
+  std::vector<FitExample> train, dev, test;  // to learn from, to validate and test on
+  std::vector<ReadSummary> files{};          // what was read, and how many rows could not be
 };
 
 // Whether a number is learned from a text rather than from numbers.

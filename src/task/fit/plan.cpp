@@ -26,14 +26,9 @@ Settings settings_from(const json& list) {
 }  // namespace
 
 void FitPlan::save(const std::string& path) const {
-  json all{{"format", "fovea plan 1"},
-           {"task", task},
-           {"data", to_json(data)},
-           {"seconds", seconds},
-           {"used", used},
-           {"factor", factor},
-           {"rungs", rungs},
-           {"candidates", json::array()}};
+  json all{{"format", "fovea plan 1"}, {"task", task},   {"data", to_json(data)},
+           {"seconds", seconds},       {"used", used},   {"reserve", reserve},
+           {"factor", factor},         {"rungs", rungs}, {"candidates", json::array()}};
   for (const PlannedCandidate& one : candidates) {
     all["candidates"].push_back({{"name", one.name},
                                  {"settings", to_json(one.settings)},
@@ -41,10 +36,11 @@ void FitPlan::save(const std::string& path) const {
                                  {"steps", one.steps},
                                  {"whole", one.whole},
                                  {"first", one.first},
-                                 {"tokens_per_step", one.tokens_per_step},
                                  {"step_seconds", one.step_seconds},
                                  {"reached", one.reached},
-                                 {"finished", one.finished}});
+                                 {"finished", one.finished},
+                                 {"parameters", one.parameters},
+                                 {"seconds", one.seconds}});
   }
   const std::string text = all.dump(1) + "\n";
   write_file_atomically(path, std::as_bytes(std::span(text)));
@@ -62,6 +58,7 @@ FitPlan FitPlan::load(const std::string& path) {
     plan.data = settings_from(all.at("data"));
     plan.seconds = all.at("seconds");
     plan.used = all.at("used");
+    plan.reserve = all.at("reserve");
     plan.factor = all.at("factor");
     plan.rungs = all.at("rungs");
     for (const json& from : all.at("candidates")) {
@@ -72,10 +69,11 @@ FitPlan FitPlan::load(const std::string& path) {
       one.steps = from.at("steps").get<std::vector<int64_t>>();
       one.whole = from.at("whole");
       one.first = from.at("first");
-      one.tokens_per_step = from.at("tokens_per_step");
       one.step_seconds = from.at("step_seconds");
       one.reached = from.at("reached").get<std::vector<double>>();
       one.finished = from.at("finished");
+      one.parameters = from.at("parameters");
+      one.seconds = from.at("seconds");
       plan.candidates.push_back(std::move(one));
     }
     check(plan.factor >= 2, path, ": the factor must be at least 2, is ", plan.factor);

@@ -10,28 +10,33 @@
 
 namespace fovea {
 
+// A candidate, what it is to be trained for, and what came of it.
 struct PlannedCandidate : Candidate {
   // For each rung how many steps it has been trained for when that ends; the schedule of the last
   // goes by `whole`.
   std::vector<int64_t> steps{};
   int64_t whole = 0;
-  int64_t first = 0;  // steps that told how long one takes, before the first rung
-  int64_t tokens_per_step = 0;
+  int64_t first = 0;        // steps that told how long one takes, before the first rung
   double step_seconds = 0;  // when it was planned
   // What it had reached at the end of each rung that it took part in.
   std::vector<double> reached{};
-  bool finished = false;  // a baseline that is fitted
+  bool finished = false;   // a baseline that is fitted
+  int64_t parameters = 0;  // of its model, once that was made
+  double seconds = 0;      // that it was trained for, so far
 };
 
+// All of a search: on what, for how long, and whom.
 struct FitPlan {
-  std::string task;
-  Settings data;       // data, dev, test, columns, tokens, ...
-  double seconds = 0;  // the budget
-  double used = 0;     // of it, so far
-  int64_t factor = 3;  // a rung keeps one in so many
-  int64_t rungs = 0;   // 0: not planned yet
-  std::vector<PlannedCandidate> candidates{};
+  std::string task;                            // its name
+  Settings data;                               // data, dev, test, columns, tokens, ...
+  double seconds = 0;                          // the budget
+  double used = 0;                             // of it, so far
+  double reserve = 1;                          // of it, put aside for measuring at the end
+  int64_t factor = 3;                          // a rung keeps one in so many
+  int64_t rungs = 0;                           // 0: not planned yet
+  std::vector<PlannedCandidate> candidates{};  // the first is the simplest
 
+  // As a file of JSON; load() takes one that save() left, and anything else is an Error.
   void save(const std::string& path) const;
   static FitPlan load(const std::string& path);
 };

@@ -11,27 +11,30 @@
 namespace fovea {
 
 struct FitReport {
+  // A candidate that was measured.
   struct Row {
-    std::string name;
-    double validation = 0;
+    std::string name;                       // the candidate's
+    double validation = 0;                  // the metric there, at its best
     std::optional<double> test{}, error{};  // error: of the test value, one standard deviation
     Difference to_best{};                   // of those tested
-    bool winner = false, baseline = false;
-    int64_t steps = 0, parameters = 0;
-    double seconds = 0;
+    bool winner = false, baseline = false;  // best on validation; not trained by steps
+    int64_t steps = 0, parameters = 0;      // how long it was trained, how many numbers it has
+    double seconds = 0;                     // of training, measuring on the test part not counted
   };
-  std::string metric;
+  std::string metric;                // the task's own, of find_metric()
   std::vector<Row> rows;             // the winner, then by validation
   std::vector<std::string> verdict;  // sentences: how sure, and what more time would bring
+  // A test example that got another label than its own.
   struct Mistake {
-    std::string input, truth, output;
-    double probability = 0;
+    std::string input, truth, output;  // the text, its label, and the one that it got
+    double probability = 0;            // of the output
   };
   std::vector<Mistake> mistakes;                            // that the winner is surest of
   std::vector<std::pair<std::string, int64_t>> confusions;  // "truth taken for output", how often
-  std::vector<std::pair<std::string, std::string>> failed;
+  std::vector<std::pair<std::string, std::string>> failed;  // candidates, and why
 };
 
+// The winner must have been measured on the test part.
 FitReport report_of(const FitPlan& plan, const SearchResult& result);
 
 // README.md of the folder: what the model is, learned from what, how good, how sure.

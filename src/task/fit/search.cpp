@@ -26,6 +26,7 @@ class Search {
       tried.name = one.name;
       tried.folder = call.folder + "/runs/" + one.name + "/seed-0";
       tried.baseline = one.baseline;
+      if (!call.by_plan) tried.parameters = one.parameters, tried.seconds = one.seconds;
       result_.tried.push_back(std::move(tried));
     }
     solvers_.resize(plan.candidates.size());
@@ -35,13 +36,13 @@ class Search {
   void do_part(const SearchPart& part) {
     const double deadline =
         part.seconds > 0 ? seconds() + part.seconds : std::numeric_limits<double>::infinity();
-    const Trained done = train_for(part.candidate, part.steps, part.last, deadline);
-    const TrainResult& r = done.result;
+    const double before = result_.tried[part.candidate].seconds;
+    const TrainResult r = train_for(part.candidate, part.steps, part.last, deadline);
     nlohmann::json json{{"stopped", r.stopped},
                         {"steps", r.steps},
                         {"step_seconds", r.step_seconds},
-                        {"seconds", result_.tried[part.candidate].seconds},
-                        {"tokens", done.tokens}};
+                        {"seconds", result_.tried[part.candidate].seconds - before},
+                        {"parameters", result_.tried[part.candidate].parameters}};
     if (r.best) {
       json["best"] = {r.best->name, r.best->higher_is_better, r.best->value};
     }
@@ -119,7 +120,7 @@ class Search {
 
   double seconds() const { return call_.began + watch_.seconds(); }
   // Of the budget, with what measuring at the end will take put aside.
-  double left() const { return plan_.seconds - seconds() - reserve_; }
+  double left() const { return plan_.seconds - seconds() - plan_.reserve; }
   bool stopped() const { return call_.stop && *call_.stop; }
   void tell(const std::string& line) const {
     if (call_.tell) call_.tell(line);
@@ -136,6 +137,8 @@ class Search {
       tell(say(plan_.candidates[i].name, ": failed: ", error.what()));
       if (i == 0) throw;  // the first is the simplest: what it cannot read, none can
     }
+    plan_.candidates[i].parameters = result_.tried[i].parameters;
+    plan_.candidates[i].seconds = result_.tried[i].seconds;
     plan_.used = seconds();
     plan_.save(call_.folder + "/plan.json");
   }
@@ -164,13 +167,9 @@ class Search {
     return *solvers_[i];
   }
 
-  struct Trained {
-    TrainResult result;
-    int64_t tokens = 0;
-  };
   // To `steps` in all, until `deadline` seconds at most. Only the last rung lets the rate fall:
   // those before it do not know how far they will go.
-  Trained train_for(size_t i, int64_t steps, bool last, double deadline) {
+  TrainResult train_for(size_t i, int64_t steps, bool last, double deadline) {
     Tried& tried = result_.tried[i];
     if (const auto found = done_.find(i); found != done_.end()) {
       const nlohmann::json json = std::move(found->second);
@@ -185,7 +184,6 @@ class Search {
     options.save_every = 5;
     options.schedule = last ? "linear" : "constant";
     options.floor = last ? 0.02 : 0;
-    Trained trained;
     TrainCall call;
     call.options = options;
     call.folder = tried.folder;
@@ -194,15 +192,12 @@ class Search {
     call.enough = [&, deadline](int64_t step) {
       return step >= steps || (!call_.by_plan && seconds() > deadline);
     };
-    call.progress = [&](const TrainProgress& p) {
-      if (p.tokens_per_second > 0) trained.tokens = static_cast<int64_t>(p.tokens_per_second);
-      show(i, p);
-    };
+    call.progress = [&](const TrainProgress& p) { show(i, p); };
     const Stopwatch watch;
-    trained.result = fovea::train(learner, call);
+    const TrainResult result = fovea::train(learner, call);
     tried.seconds += watch.seconds();
-    note(tried, trained.result);
-    return trained;
+    note(tried, result);
+    return result;
   }
 
   void note(Tried& tried, const TrainResult& result) {
@@ -213,20 +208,20 @@ class Search {
   }
 
   // What another process did of it.
-  Trained take_done(Tried& tried, const nlohmann::json& json) {
-    Trained trained;
-    trained.tokens = json.at("tokens").get<int64_t>();
-    trained.result.stopped = json.at("stopped").get<std::string>();
-    trained.result.steps = json.at("steps").get<int64_t>();
-    trained.result.step_seconds = json.at("step_seconds").get<double>();
+  TrainResult take_done(Tried& tried, const nlohmann::json& json) {
+    TrainResult result;
+    result.stopped = json.at("stopped").get<std::string>();
+    result.steps = json.at("steps").get<int64_t>();
+    result.step_seconds = json.at("step_seconds").get<double>();
+    tried.parameters = json.at("parameters").get<int64_t>();
     tried.seconds += json.at("seconds").get<double>();
     if (json.contains("best")) {
       const auto& best = json["best"];
-      trained.result.best =
+      result.best =
           Metric{best.at(0).get<std::string>(), best.at(1).get<bool>(), best.at(2).get<double>()};
     }
-    note(tried, trained.result);
-    return trained;
+    note(tried, result);
+    return result;
   }
 
   void show(size_t i, const TrainProgress& p) const {
@@ -277,12 +272,12 @@ class Search {
 
   void run_baseline(size_t i) {
     const Stopwatch all;
-    const auto& trained = train_for(i, 1, false, plan_.seconds * 0.6);
+    const TrainResult trained = train_for(i, 1, false, plan_.seconds * 0.6);
     const Stopwatch watch;
     measure(i);
     test_seconds_ = std::max(test_seconds_, watch.seconds());
     solvers_[i].reset();
-    plan_.candidates[i].finished = trained.result.stopped != "interrupted";
+    plan_.candidates[i].finished = trained.stopped != "interrupted";
     longest_fit_ = std::max(longest_fit_, all.seconds());
     ended(i);
   }
@@ -305,10 +300,10 @@ class Search {
     const int64_t steps = one.steps[k];
     // The first steps were taken, and measured, before there was a plan.
     if (call_.by_plan && rung == 0) train_for(i, one.first, false, 0);
-    const Trained trained = train_for(i, steps, last, deadline);
-    one.steps[k] = trained.result.steps;
+    const TrainResult trained = train_for(i, steps, last, deadline);
+    one.steps[k] = trained.steps;
     if (call_.by_plan) one.reached.resize(k);
-    if (trained.result.best) one.reached.push_back(trained.result.best->value);
+    if (trained.best) one.reached.push_back(trained.best->value);
     ended(i, rung);
   }
 
@@ -334,10 +329,10 @@ class Search {
       attempt(i, [&] {
         solver(i);
         const Stopwatch watch;
-        const Trained trained = train_for(i, 6, false, seconds() + 0.15 * left());
-        one.first = trained.result.steps;
-        one.step_seconds = std::max(1e-5, trained.result.step_seconds);
-        const double steps = one.step_seconds * static_cast<double>(trained.result.steps);
+        const TrainResult trained = train_for(i, 6, false, seconds() + 0.15 * left());
+        one.first = trained.steps;
+        one.step_seconds = std::max(1e-5, trained.step_seconds);
+        const double steps = one.step_seconds * static_cast<double>(trained.steps);
         const double test = std::max(0.0, watch.seconds() - steps) * call_.test_validations;
         if (test > 0.35 * plan_.seconds) {
           result_.tried[i].validation.reset();
@@ -349,7 +344,7 @@ class Search {
     }
     const auto n = static_cast<int64_t>(all.size());
     plan_.rungs = rungs_for(n, plan_.factor);
-    reserve_ = 1 + 0.02 * plan_.seconds + 1.2 * slowest;
+    plan_.reserve = 1 + 0.02 * plan_.seconds + 1.2 * slowest;
     if (n == 0) return all;
     const double each_rung = std::max(0.5, 0.92 * left()) / static_cast<double>(plan_.rungs);
     for (size_t i : all) {
@@ -391,7 +386,7 @@ class Search {
   SearchResult result_;
   std::vector<std::unique_ptr<Solver>> solvers_;
   Stopwatch watch_;
-  double reserve_ = 1, load_seconds_ = 0, test_seconds_ = 0, longest_fit_ = 0;
+  double load_seconds_ = 0, test_seconds_ = 0, longest_fit_ = 0;
   bool higher_ = true;
 };
 

@@ -21,12 +21,13 @@ struct SearchPart {
   double seconds = 0;    // that it may take; 0: any
 };
 
+// Where and how to search, and whom to tell.
 struct SearchCall {
   std::string folder;           // runs/NAME/seed-0 below it
   bool by_plan = false;         // the steps of the plan, and no clock
   double began = 0;             // seconds that have gone before
   double test_validations = 1;  // how many validations a measurement on the test part is
-  const std::atomic<bool>* stop = nullptr;
+  const std::atomic<bool>* stop = nullptr;  // when set: no more training, the best so far wins
   std::function<void(const std::string& line)> tell{};  // a line for each thing that ended
   std::function<void(const std::string& line)> show{};  // what is under way, many times a second
   // Where there is more than one process: does all parts, as search_part() does one, `workers` at a
@@ -37,21 +38,22 @@ struct SearchCall {
 
 // What became of a candidate.
 struct Tried {
-  std::string name, folder;
-  bool baseline = false;
+  std::string name, folder;            // the candidate's, and where its run is
+  bool baseline = false;               // fitted or counted, not trained by steps
   std::optional<Metric> validation{};  // the best; none: it did not get so far
-  int64_t steps = 0, parameters = 0;
-  double seconds = 0;
-  std::string failed;
-  std::optional<Evaluation> test{};  // of baselines and the winner
-  std::vector<Drawing> drawings{};   // of the first test examples, of the winner and baselines
+  int64_t steps = 0, parameters = 0;   // how long it was trained, how many numbers it has
+  double seconds = 0;                  // of training, measuring on the test part not counted
+  std::string failed;                  // why; empty: it did not
+  std::optional<Evaluation> test{};    // of baselines and the winner
+  std::vector<Drawing> drawings{};     // of the first test examples, of the winner and baselines
 };
 
+// What became of all.
 struct SearchResult {
   std::vector<Tried> tried;  // in the order of the plan
-  size_t winner = 0;
-  double seconds = 0;  // all of it
-  bool stopped = false;
+  size_t winner = 0;         // which of them is best on validation
+  double seconds = 0;        // all of it
+  bool stopped = false;      // from outside, before its end
 };
 
 // Fills the plan with what it did, and keeps it in folder/plan.json as it goes.
