@@ -60,35 +60,28 @@ Attended attended(const Tensor& q, const Tensor& k, const Tensor& v, const Tenso
   return {y, g[pq], g[pk], g[pv], g.or_zeros(pr)};
 }
 
-TEST(Ring, IsWhatOneProcessComputes) {
-  const int64_t B = 2, n = 48, H = 4, D = 8, Dv = 12;
-  const std::vector<RingCase> cases{
-      {"full"},
-      {"causal", causal()},
-      {"window", causal() & window(11, 0)},
-      {"lengths", lengths(Tensor::ids({2}, {48, 19}))},
-      {"dropout", {}, 0.3},
-      {"causal dropout", causal(), 0.3},
-      {"grouped", causal(), 0, false, 2},
-      {"alibi", causal(), 0, true},
-      {"distances, all heads at once", {}, 0.2, true, 1},
-  };
+struct RingSizes {
+  int64_t B, n, H, D, Dv;
+};
+
+void expect_what_one_process_computes(const RingSizes& z, const std::vector<RingCase>& cases,
+                                      std::initializer_list<int> numbers_of_ranks) {
   for (const RingCase& c : cases) {
     const auto input = [&](const Shape& s, uint64_t seed) {
       return random_tensor(s, seed, -1, 1, Dtype::f32);
     };
-    const Tensor q = input({B, n, H, D}, 1), k = input({B, n, c.Hk, D}, 2),
-                 v = input({B, n, c.Hk, Dv}, 3), dy = input({B, n, H, Dv}, 4),
-                 r = input({1, H, 1, 2 * n - 1}, 5);
+    const Tensor q = input({z.B, z.n, z.H, z.D}, 1), k = input({z.B, z.n, c.Hk, z.D}, 2),
+                 v = input({z.B, z.n, c.Hk, z.Dv}, 3), dy = input({z.B, z.n, z.H, z.Dv}, 4),
+                 r = input({1, z.H, 1, 2 * z.n - 1}, 5);
     const Attended whole = attended(q, k, v, r, dy, c);
-    for (int ranks : {1, 2, 3, 4}) {
-      SCOPED_TRACE(::testing::Message() << c.name << " on " << ranks);
+    for (int ranks : numbers_of_ranks) {
+      SCOPED_TRACE(::testing::Message() << c.name << " of " << z.n << " on " << ranks);
       std::vector<Tensor> dr(static_cast<size_t>(ranks));
       on_ranks(ranks, [&](Communicator& mine) {
         SequenceRing ring(mine, Random(5));
-        const std::vector<int64_t> all{n, n};
+        const std::vector<int64_t> all(static_cast<size_t>(z.B), z.n);
         ring.share(all);
-        ASSERT_EQ(ring.whole(), n);
+        ASSERT_EQ(ring.whole(), z.n);
         const Attended part = attended(rows_here(ring, q), rows_here(ring, k), rows_here(ring, v),
                                        r, rows_here(ring, dy), c);
         expect_close(part.y, rows_here(ring, whole.y));
@@ -101,6 +94,30 @@ TEST(Ring, IsWhatOneProcessComputes) {
       for (size_t i = 1; i < dr.size(); ++i) sum = sum + dr[i];
       expect_close(sum, whole.dr);
     }
+  }
+}
+
+TEST(Ring, IsWhatOneProcessComputes) {
+  expect_what_one_process_computes({.B = 2, .n = 48, .H = 4, .D = 8, .Dv = 12},
+                                   {{"full"},
+                                    {"causal", causal()},
+                                    {"window", causal() & window(11, 0)},
+                                    {"lengths", lengths(Tensor::ids({2}, {48, 19}))},
+                                    {"dropout", {}, 0.3},
+                                    {"causal dropout", causal(), 0.3},
+                                    {"grouped", causal(), 0, false, 2},
+                                    {"alibi", causal(), 0, true},
+                                    {"distances, all heads at once", {}, 0.2, true, 1}},
+                                   {1, 2, 3, 4});
+}
+
+TEST(Ring, IsWhatOneProcessComputesAtLength) {
+  const std::vector<RingCase> cases{{"full", {}, 0, false, 1},
+                                    {"causal", causal(), 0, false, 1},
+                                    {"dropout", {}, 0.1, false, 1},
+                                    {"causal dropout", causal(), 0.1, false, 1}};
+  for (const int64_t n : {4096, 16384}) {
+    expect_what_one_process_computes({.B = 1, .n = n, .H = 1, .D = 16, .Dv = 16}, cases, {2, 4});
   }
 }
 

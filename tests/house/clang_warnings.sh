@@ -23,3 +23,4 @@ cmake -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=c
   -DCMAKE_CXX_LINK_EXECUTABLE='cp /bin/true <TARGET>' \
   -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST >/dev/null
 cmake --build "$2" -- -k 0
+! grep -q '^build benches:' "$2/build.ninja" || cmake --build "$2" --target benches -- -k 0
