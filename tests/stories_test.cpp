@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/kernel/bags.h"
@@ -16,6 +17,7 @@
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"
 #include "support/layer.h"
+#include "support/program.h"
 #include "support/scratch.h"
 #include "support/twin.h"
 
@@ -288,6 +290,33 @@ TEST(StoryModel, AMemoryNetworkNeedsSupportingFacts) {
   ModelInputs in = example();
   in.supporting = {};
   EXPECT_THROW(model.loss(in, Tensor::ids({2}, {1, 0}), 0), Error);
+}
+
+// A question that nothing is remembered for must not make a closed list of answers of the others':
+// who was never seen could then not be the answer.
+TEST(KeyValues, CandidatesAreTheValuesEvenWhereOneMemoryIsEmpty) {
+  const ScratchFolder s;
+  std::string lines = R"({"question": ["who", "directed", "film 0"], "answers": ["nobody"]})"
+                      "\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string film = say("film ", i), person = say("person ", i);
+    const nlohmann::json memory{{film, "directed_by", person}, {film, "year", say(1900 + i)}};
+    lines +=
+        nlohmann::json{
+            {"question", {"who", "directed", film}}, {"answers", {person}}, {"memory", memory}}
+            .dump() +
+        "\n";
+  }
+  const std::string data = s.write("films.jsonl", lines), folder = s.path() + "/films";
+  ASSERT_EQ(run(program + " train qa --model kv --min-count 10 --hashed 512 --epochs 20 --data " +
+                data + " --out " + folder)
+                .exit,
+            0);
+  const Ended answered =
+      run(R"(echo '{"question": ["who", "directed", "alien"], "memory": )"
+          R"([["alien", "year", "1979"], ["alien", "directed_by", "ridley scott"]]}' | )" +
+          program + " predict " + folder);
+  EXPECT_EQ(answered.out, "ridley scott\n");
 }
 
 }  // namespace

@@ -216,12 +216,13 @@ class Qa final : public ExampleSolver<Numbered> {
     std::set<const void*> seen;
     std::vector<std::string> answers;
     size_t longest = 1;
-    bool values = true;
+    bool values = false, sentences = false;
     for (const Numbered& e : parts().train) {
       std::set<std::string> words(e.question.begin(), e.question.end());
       longest = std::max(longest, e.question.size());
       for (const std::string& answer : e.answers) answers.push_back(answer);
-      values &= e.sentences > 0 && !(*e.story)[0].value.empty();
+      // A question may come with nothing remembered: that says nothing about the others.
+      if (e.sentences > 0) ((*e.story)[0].value.empty() ? sentences : values) = true;
       if (seen.insert(e.story.get()).second) {
         for (const Remembered& r : *e.story) {
           words.insert(r.words.begin(), r.words.end());
@@ -231,8 +232,8 @@ class Qa final : public ExampleSolver<Numbered> {
       // Once for a story, however often it says so: a name that is all over one is still rare.
       for (const std::string& word : words) ++counts[word];
     }
-    own_candidates_ = values;
-    if (values) {
+    own_candidates_ = values && !sentences;
+    if (own_candidates_) {
       answers = {own_mark};
     } else {
       for (const std::string& answer : answers) counts[answer] += config_.min_count;
