@@ -77,9 +77,9 @@ class AskSolver final : public LabelSolver<NumberedQuestion> {
     return {read(folder.train), config_.dev.empty() ? read(folder.dev) : load(config_.dev),
             config_.test.empty() ? read(folder.test) : load(config_.test)};
   }
-  Lengths lengths_of(const NumberedQuestion& e) const override {
-    return {static_cast<int64_t>(e.ids.size())};
-  }
+  // Questions of all lengths stand in a batch together: equally long ones ask for the same kind of
+  // thing, and a net that learns from one kind at a time forgets the others.
+  Lengths lengths_of(const NumberedQuestion&) const override { return {1}; }
   // All questions about a picture.
   std::string together(const NumberedQuestion& e) const override { return e.name; }
   std::vector<std::string> texts_of(const NumberedQuestion& e) const override {

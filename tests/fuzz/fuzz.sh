@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# fuzz.sh PROGRAM SECONDS: fuzzes with NAME.dict, if there is one, from a scratch copy of corpus/NAME
-# (PROGRAM is .../NAME_fuzz), as libFuzzer adds what it finds to the folder it reads.
+# fuzz.sh PROGRAM: fuzzes for a minute, or FOVEA_FUZZ_SECONDS, with NAME.dict, if there is one, from a
+# scratch copy of corpus/NAME (PROGRAM is .../NAME_fuzz), as libFuzzer adds what it finds to the folder
+# it reads.
 set -euo pipefail
-program=$1 seconds=$2
+program=$1 seconds=${FOVEA_FUZZ_SECONDS:-60}
 name=$(basename "${program%_fuzz}")
 here=$(cd "$(dirname "$0")" && pwd)
 options=(-max_total_time="$seconds" -timeout=10 -print_final_stats=1)
