@@ -7,12 +7,15 @@
 #include "fovea/attention/align/softmax.h"
 #include "fovea/attention/engine.h"
 #include "fovea/attention/score/similarity.h"
+#include "fovea/kernel/entity_slots.h"
 #include "fovea/kernel/naive/stack.h"
 #include "fovea/memory/addressing.h"
+#include "fovea/memory/entity_slots.h"
 #include "fovea/memory/shifting_stack.h"
 #include "fovea/memory/stack.h"
 #include "fovea/memory/strengths.h"
 #include "fovea/op/elementwise.h"
+#include "fovea/op/linear.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"
@@ -245,6 +248,70 @@ TEST(Stack, ShiftingStacksGradients) {
     return s;
   };
   EXPECT_LT(gradient_error(f, {random_tensor({2, 5}, 1), random_tensor({2, 2, 3}, 2)}), 1e-5);
+}
+
+TEST(EntitySlots, KernelAgreesWithItsTwin) {
+  for (const int64_t d : {1, 3, 8, 17, 33, 100}) {
+    const int64_t N = 3;
+    check_against_twin(
+        [=]<class T>(Call& c, T) {
+          const kernel::EntitySentence<T> x{N,          d,          c.in<T>(N * d), c.in<T>(N * d),
+                                            c.in<T>(d), c.in<T>(N), c.in<T>(d),     c.in<T>(N * d),
+                                            c.in<T>(d)};
+          T *next = c.out<T>(N * d), *gate = c.out<T>(N), *scale = c.out<T>(N);
+          kernel::change_slots(x, next, gate, scale);
+          const kernel::EntityGradient<T> to{c.out<T>(N * d), c.out<T>(N * d), c.out<T>(N),
+                                             c.inout<T>(d),   c.inout<T>(d),   c.inout<T>(N * d),
+                                             c.inout<T>(d)};
+          kernel::change_slots_grad(x, to, c.in<T>(N * d), next, gate, scale);
+        },
+        2e-5);
+  }
+}
+
+// Three stories of 2, 0 and 3 sentences, 4 slots of 5 features; in[] as entity_slots() takes them.
+const Packing three_stories(Tensor::ids({4}, {0, 2, 2, 5}));
+std::vector<Tensor> entity_inputs() {
+  return {random_tensor({5, 5}, 1), random_tensor({5, 4}, 2), random_tensor({5, 5}, 3),
+          random_tensor({4, 5}, 4), random_tensor({4, 5}, 5), random_tensor({5, 5}, 6),
+          random_tensor({5}, 7)};
+}
+Tensor slots_of(const std::vector<Tensor>& in, Tensor* gates = nullptr) {
+  return entity_slots({in[0], in[1], in[2]}, three_stories, {in[3], in[4], in[5], in[6]}, gates);
+}
+
+// The equations of Henaff et al. 2017 as ops, a story and a sentence at a time.
+TEST(EntitySlots, OneOpIsThePapersEquations) {
+  const std::vector<Tensor> in = entity_inputs();
+  Tensor gates;
+  const Tensor all = slots_of(in, &gates);
+  const auto at = three_stories.offsets.read<int32_t>();
+  for (int64_t b = 0; b < three_stories.count(); ++b) {
+    Tensor h = in[3];
+    for (int64_t t = at[b]; t < at[b + 1]; ++t) {
+      const Tensor s = slice(in[0], 0, t, t + 1);
+      const Tensor gate = sigmoid(linear(h, s) + reshape(slice(in[1], 0, t, t + 1), {4, 1}));
+      EXPECT_LT(relative_difference(reshape(slice(gates, 0, t, t + 1), {4, 1}), gate), 1e-12);
+      const Tensor p = linear(h, in[5]) + slice(in[2], 0, t, t + 1) + in[4];
+      const Tensor sum_of = h + gate * (relu(p) - in[6] * relu(-p));
+      h = sum_of / sqrt(sum(square(sum_of), -1, true) + 1e-12);
+    }
+    EXPECT_LT(relative_difference(reshape(slice(all, 0, b, b + 1), {4, 5}), h), 1e-12);
+  }
+}
+
+TEST(EntitySlots, Gradients) {
+  EXPECT_LT(
+      gradient_error([](const std::vector<Tensor>& in) { return slots_of(in); }, entity_inputs()),
+      1e-7);
+}
+
+TEST(EntitySlots, SizesThatDoNotFitAreRefused) {
+  for (size_t i = 0; i < 7; ++i) {
+    std::vector<Tensor> in = entity_inputs();
+    in[i] = random_tensor({2, 3}, 9);
+    EXPECT_THROW(slots_of(in), Error) << i;
+  }
 }
 
 }  // namespace

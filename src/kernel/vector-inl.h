@@ -19,18 +19,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// The first `count` lanes from memory, zero in the others.
+// The first `count` lanes from memory, zero in the others; and the first lanes to memory. Where
+// instructions take a mask, they leave the rest of memory alone.
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+inline V load_part(D d, const float* from, int64_t count) {
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, from);
+}
+inline void store_part(V v, D d, float* to, int64_t count) {
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+}
+#else
 inline V load_part(D d, const float* from, int64_t count) {
   HWY_ALIGN float lanes[hn::MaxLanes(d)] = {};
   std::memcpy(lanes, from, count * sizeof(float));
   return hn::Load(d, lanes);
 }
-
 inline void store_part(V v, D d, float* to, int64_t count) {
   HWY_ALIGN float lanes[hn::MaxLanes(d)];
   hn::Store(v, d, lanes);
   std::memcpy(to, lanes, count * sizeof(float));
 }
+#endif
 
 // y[i] = f(d, x[i]) for whole vectors and the rest. F has `V operator()(D, V) const`.
 template <class F>

@@ -117,7 +117,7 @@ class Qa final : public ExampleSolver<Numbered> {
               if (name.ends_with("slots"))
                 return MapLabels{{joined(e.question)}, counted("slot ", columns)};
               std::vector<std::string> keys = sentences;
-              if (columns > static_cast<int64_t>(keys.size())) keys.push_back("(no more)");
+              if (columns > static_cast<int64_t>(keys.size())) keys.push_back("(nothing)");
               return MapLabels{counted("hop ", rows), keys};
             })};
   }

@@ -1,5 +1,8 @@
 #include "fovea/model/memory/end_to_end.h"
 
+#include <cmath>
+#include <limits>
+
 #include "fovea/attention/align/given.h"
 #include "fovea/attention/engine.h"
 #include "fovea/op/elementwise.h"
@@ -18,6 +21,24 @@ struct Linearly {
   void backward(std::span<const T>, std::span<T>) const {}
 };
 
+// Of scores [B, 1, 1, S], whose last is that of an empty slot: to be added, so that it counts as
+// often as there are such slots.
+Tensor empty_slots(const Tensor& filled, int64_t S, int64_t slots, Dtype dtype) {
+  const int64_t B = filled.dim(0);
+  Tensor bias({B, 1, 1, S}, dtype);
+  with_real(dtype, [&]<class T>(T) {
+    for (int64_t b = 0; b < B; ++b) {
+      const int64_t n = filled.read<int32_t>()[b];
+      T* row = bias.write<T>().data() + b * S;
+      for (int64_t i = 0; i + 1 < S; ++i)
+        row[i] = i < n ? T(0) : -std::numeric_limits<T>::infinity();
+      // A story that fills the memory, or has no sentence, can still look at nothing once.
+      row[S - 1] = std::log(static_cast<T>(std::max<int64_t>(1, slots - n)));
+    }
+  });
+  return bias;
+}
+
 }  // namespace
 
 const Fields<EndToEndOptions>& end_to_end_fields() {
@@ -27,6 +48,7 @@ const Fields<EndToEndOptions>& end_to_end_fields() {
       {{"hops", &O::hops, "looks at the memory, one after the other", whole_from(1, 100)},
        {"tying", &O::tying, "which words' vectors hops share", one_of({"adjacent", "layerwise"})},
        {"times", &O::times, "sentences know how old they are"},
+       {"empty", &O::empty, "slots that hold nothing can be looked at, too"},
        {"linear_start", &O::linear_start, "epochs without softmax", whole_from(0, 1e9)},
        {"noise", &O::noise, "further times between sentences while training, as a part",
         part_of_one()}});
@@ -54,15 +76,17 @@ EndToEndMemory::EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndO
 Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
   const int64_t B = in.question.count(), d = options_.width;
   const bool adjacent = options_.tying == "adjacent";
+  const int64_t slots = options_.memory > 0 ? options_.memory : times_;
   const RememberedSentences sentences =
       remembered(in.story, longest_sentence_,
-                 {.memory = options_.memory > 0 ? options_.memory : times_,
+                 {.memory = slots,
                   .times = times_,
                   .first_id = first_time_,
                   .noise = options_.noise});
   const Tensor weights =
       story_weights(options_.positions, longest_sentence_, d, tables_[0].weight.dtype());
-  const int64_t S = std::max<int64_t>(1, sentences.outer.longest);
+  // A last slot of zeros stands for all that are empty.
+  const int64_t S = std::max<int64_t>(1, sentences.outer.longest) + (options_.empty ? 1 : 0);
   const auto rows = [&](int64_t table) {
     const Tensor all = tables_[table](sentences.words, sentences.places, weights);
     const Tensor own =
@@ -73,6 +97,9 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
       tables_[adjacent ? 0 : 2](in.question, places_in(in.question, longest_sentence_), weights);
   static const Alignment linearly = row_alignment("linear", Linearly{});
   const bool linear_now = in.epoch >= 0 && in.epoch < options_.linear_start;
+  const Tensor bias = options_.empty
+                          ? empty_slots(sentences.outer.lengths(), S, slots, u.dtype())
+                          : Tensor();
   Tensor keys = rows(0), values = adjacent ? Tensor() : rows(1);
   for (int64_t k = 0; k < options_.hops; ++k) {
     if (adjacent) values = rows(k + 1);
@@ -80,7 +107,11 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
     look.q = reshape(u, {B, 1, 1, d});
     look.k = keys;
     look.v = values;
-    look.who = lengths(sentences.outer.lengths());
+    if (options_.empty) {
+      look.bias = bias;
+    } else {
+      look.who = lengths(sentences.outer.lengths());
+    }
     look.name = path_.empty() ? "hops" : path_ + "/hops";
     const Tensor o =
         reshape(attend(look, dot_score(), linear_now ? linearly : align_).context, {B, d});

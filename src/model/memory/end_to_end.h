@@ -19,6 +19,8 @@ struct EndToEndOptions : StoryOptions {
   int64_t hops = 3;                // looks at the memory, one after the other
   std::string tying = "adjacent";  // adjacent, layerwise
   bool times = true;               // sentences know how old they are
+  bool empty = true;               // slots that hold nothing can be looked at, as in the authors'
+                                   // program: to find that there is nothing
   int64_t linear_start = 0;        // epochs without softmax
   double noise = 0.1;              // of times
 };

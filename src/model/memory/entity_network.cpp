@@ -2,6 +2,7 @@
 
 #include "fovea/attention/engine.h"
 #include "fovea/attention/recorder.h"
+#include "fovea/memory/entity_slots.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/matmul.h"
 #include "fovea/op/reduce.h"
@@ -41,57 +42,25 @@ Tensor EntityNetwork::rectified(const Tensor& x, const Parameter& slope) const {
   return relu(x) - slope * relu(-x);
 }
 
-Tensor EntityNetwork::step(const Tensor& h, const Sentence& x, const Tensor& keys_moved) const {
-  const int64_t B = h.dim(0), N = h.dim(1), d = h.dim(2);
-  const Tensor to_slots = reshape(matmul(h, reshape(x.s, {B, d, 1})), {B, N});
-  const Tensor gate = sigmoid(to_slots + x.to_keys);
-  if (Recorder* recorder = Recorder::current()) {
-    Weights w;
-    w.rows = reshape(gate, {B, 1, 1, N});
-    recorder->keep(path_.empty() ? "gates" : path_ + "/gates", std::move(w));
-  }
-  const Tensor candidate =
-      rectified(reshape(u_(h), {B, N, d}) + reshape(x.moved, {B, 1, d}) + keys_moved, slope_);
-  const Tensor sum_of = h + reshape(gate, {B, N, 1}) * candidate;
-  return sum_of / sqrt(sum(square(sum_of), -1, true) + 1e-12);
-}
-
 Scorer::Output EntityNetwork::operator()(const ModelInputs& in) const {
   const int64_t B = in.question.count(), d = options_.width, N = options_.slots;
   const Dtype dtype = table_.weight.dtype();
   const Tensor ones = Tensor::full({longest_sentence_, d}, 1, dtype);
   const RememberedSentences story =
       remembered(in.story, longest_sentence_, {.memory = options_.memory});
-  const int64_t S = story.outer.longest, all = story.outer.rows();
-  Tensor h = broadcast_to(reshape(keys_, {1, N, d}), {B, N, d});
-  if (S > 0) {
-    const Tensor rows =
-        slice(table_(story.words, story.places, story_mask_.empty() ? ones : story_mask_.value()),
-              0, 0, all);
-    // Time first, so that a step's rows lie together.
-    const auto by_time = [&](const Tensor& x) {
-      return permute(unpack(x, story.outer.offsets, S), {1, 0, 2});
-    };
-    const Tensor s = by_time(rows), to_keys = by_time(linear(rows, keys_)),
-                 moved = by_time(v_(rows));
-    const Tensor keys_moved = reshape(w_(keys_), {1, N, d});
-    const Tensor lengths_of = story.outer.lengths();
-    for (int64_t t = 0; t < S; ++t) {
-      const auto at = [&](const Tensor& x) {
-        return reshape(slice(x, 0, t, t + 1), {B, x.dim(2)});
-      };
-      const Tensor next = step(h, {at(s), at(to_keys), at(moved)}, keys_moved);
-      Tensor going({B, 1, 1}, dtype);
-      bool all_go = true;
-      with_real(dtype, [&]<class T>(T) {
-        for (int64_t b = 0; b < B; ++b) {
-          const bool goes = t < lengths_of.read<int32_t>()[b];
-          going.write<T>()[b] = goes ? T(1) : T(0);
-          all_go &= goes;
-        }
-      });
-      h = all_go ? next : h + going * (next - h);
-    }
+  const Tensor rows =
+      slice(table_(story.words, story.places, story_mask_.empty() ? ones : story_mask_.value()), 0,
+            0, story.outer.rows());
+  Recorder* recorder = Recorder::current();
+  Tensor gates;
+  const Tensor h =
+      entity_slots({rows, linear(rows, keys_), v_(rows)}, story.outer,
+                   {keys_, w_(keys_) + u_.bias, u_.weight, slope_}, recorder ? &gates : nullptr);
+  if (recorder && story.outer.longest > 0) {
+    const int64_t S = story.outer.longest;
+    Weights w;
+    w.rows = reshape(unpack(gates, story.outer.offsets, S), {B, 1, S, N});
+    recorder->keep(path_.empty() ? "gates" : path_ + "/gates", std::move(w));
   }
   const Tensor q = table_(in.question, places_in(in.question, longest_sentence_),
                           question_mask_.empty() ? ones : question_mask_.value());

@@ -27,13 +27,6 @@ class EntityNetwork : public Scorer, public SumsLoss {
   Output operator()(const ModelInputs& in) const override;
   Tensor loss(const ModelInputs& in, const Tensor& targets, double smoothing) const override;
 
-  // One sentence, and what of it does not depend on the slots.
-  struct Sentence {
-    Tensor s, to_keys, moved;  // s_t [B, d], s_t . w_j [B, slots], V s_t [B, d]
-  };
-  // Slots h [B, slots, d] after the sentence; keys_moved is W w_j, [1, slots, d].
-  Tensor step(const Tensor& h, const Sentence& sentence, const Tensor& keys_moved) const;
-
  private:
   Tensor rectified(const Tensor& x, const Parameter& slope) const;
 
