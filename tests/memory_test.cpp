@@ -197,6 +197,29 @@ TEST(Stack, SoftStepsAreThePapersEquations) {
   }
 }
 
+// Twenty are popped at one end, and the list then grows at the other: they come back all the same.
+TEST(Stack, WhatWasPoppedComesBackAfterTheListHasGrown) {
+  for (const bool bottom : {false, true}) {
+    Strengths<float> list(1);
+    const float value = 1;
+    for (int32_t step = 0; step < 20; ++step) list.push(1, &value, step, !bottom);
+    const auto popped = list.pop(20, bottom);
+    EXPECT_EQ(list.size(), 0u);
+    for (int32_t step = 20; step < 220; ++step) list.push(1, &value, step, !bottom);
+    for (int step = 20; step < 220; ++step) list.undo_push(!bottom);
+    list.undo_pop(popped, bottom);
+    ASSERT_EQ(list.size(), 20u);
+    for (size_t i = 0; i < 20; ++i) EXPECT_EQ(list.entry(i, bottom).step, static_cast<int32_t>(i));
+    // And when the later ones are still there.
+    for (int32_t step = 20; step < 24; ++step) list.push(1, &value, step, !bottom);
+    const auto again = list.pop(20, bottom);
+    for (int32_t step = 24; step < 120; ++step) list.push(1, &value, step, !bottom);
+    list.undo_pop(again, bottom);
+    ASSERT_EQ(list.size(), 120u);
+    for (size_t i = 0; i < 120; ++i) EXPECT_EQ(list.entry(i, bottom).step, static_cast<int32_t>(i));
+  }
+}
+
 TEST(Stack, Gradients) {
   constexpr int64_t width = 2, steps = 7;
   for (const StackKind kind : {StackKind::stack, StackKind::queue, StackKind::deque}) {

@@ -9,6 +9,7 @@
 #include "fovea/model/sight/patches.h"
 #include "fovea/model/table.h"
 #include "fovea/op/shape.h"
+#include "fovea/op/softmax.h"
 #include "support/layer.h"
 #include "support/scratch.h"
 
@@ -188,11 +189,11 @@ TEST(Reinforce, GradientIsThatOfTheExpectedReward) {
       }
       const Tensor at = Tensor::of({1, 2}, place);
       const Tensor scores = model.scores_at(picture, std::vector{at});
-      const bool right = argmax(scores, -1).read<int32_t>()[0] == 1;
+      const double right = softmax(scores).read<double>()[1];
       likely += p[0] * p[1];
-      rewards += right ? p[0] * p[1] : 0;
-      expected[0] += right ? slope[0] * p[1] : 0;
-      expected[1] += right ? p[0] * slope[1] : 0;
+      rewards += right * p[0] * p[1];
+      expected[0] += right * slope[0] * p[1];
+      expected[1] += right * p[0] * slope[1];
     }
   }
   EXPECT_NEAR(likely, 1, 1e-9);

@@ -62,8 +62,7 @@ class Strengths {
 
   // Puts a value at an end.
   void push(T strength, const T* value, int32_t step, bool bottom) {
-    if (bottom ? low_ == 0 : high_ == entries_.size()) grow();
-    entries_[bottom ? --low_ : high_++] = {strength, value, step, bottom};
+    put({strength, value, step, bottom}, bottom);
   }
 
   // r[width], from the end inwards until strengths of 1 have been read.
@@ -113,7 +112,7 @@ class Strengths {
       end(bottom).strength += popped.amount;
     }
     for (int32_t i = 0; i < popped.removed; ++i) {
-      entries_[bottom ? --low_ : high_++] = removed_.back();
+      put(removed_.back(), bottom);
       removed_.pop_back();
       end(bottom).slope = slope;  // more of it would have left more of the entry behind
     }
@@ -122,6 +121,11 @@ class Strengths {
 
  private:
   Entry& end(bool bottom) { return entries_[bottom ? low_ : high_ - 1]; }
+  // A list that grew since something was popped may have no room for it any more.
+  void put(const Entry& e, bool bottom) {
+    if (bottom ? low_ == 0 : high_ == entries_.size()) grow();
+    entries_[bottom ? --low_ : high_++] = e;
+  }
   // Room at both ends, the list in the middle.
   void grow() {
     std::vector<Entry> larger(2 * size() + 16);

@@ -49,6 +49,13 @@ std::vector<ModelEntry> machine_rows() {
        .paper = "Graves, Wayne, Danihelka 2014",
        .equation = "w = sharpen(shift(g softmax(b cos(k, M_i)) + (1 - g) w)),  r = sum_i w_i M_i,  "
                    "M_i <- M_i (1 - w_i e) + w_i a",
+       // Graves's own rule: 1e-4 below the root.
+       .defaults = {{"optimizer", "rmsprop"},
+                    {"centred", "true"},
+                    {"eps", "0.01"},
+                    {"rate", "0.0001"},
+                    {"clip", "10"},
+                    {"batch", "1"}},
        .options =
            [](const Settings& s) {
              Infos list = turing_fields().infos();
@@ -78,7 +85,12 @@ std::vector<ModelEntry> machine_rows() {
        .paper = "Joulin, Mikolov 2015",
        .equation = "h = sigmoid(U x + R h + P s_0:1),  s_i <- a_push s_i-1 + a_pop s_i+1 + a_none "
                    "s_i,  a = softmax(A h)",
-       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"batch", "8"}, {"clip", "1"}},
+       // The great eps keeps steps small where the gradient is.
+       .defaults = {{"optimizer", "adam"},
+                    {"rate", "0.01"},
+                    {"eps", "0.01"},
+                    {"batch", "8"},
+                    {"clip", "1"}},
        .options = [](const Settings&) { return stack_rnn_fields().infos(); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {

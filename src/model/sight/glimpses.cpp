@@ -5,6 +5,7 @@
 #include "fovea/attention/recorder.h"
 #include "fovea/op/dropout.h"
 #include "fovea/op/elementwise.h"
+#include "fovea/op/index.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"
@@ -176,14 +177,7 @@ Tensor GlimpseClassifier::loss(const ModelInputs& in, const Tensor& targets,
   const Tensor scores = output_(dropout(walked.h, options_.dropout));
   const Tensor entropy = cross_entropy(scores, targets, smoothing);
   if (walked.log_probability.empty()) return entropy;
-  const Tensor found = argmax(scores, -1);
-  Tensor right({targets.dim(0)}, scores.dtype());
-  with_real(scores.dtype(), [&]<class T>(T) {
-    auto to = right.write<T>();
-    for (size_t b = 0; b < to.size(); ++b) {
-      to[b] = found.read<int32_t>()[b] == targets.read<int32_t>()[b] ? T(1) : T(0);
-    }
-  });
+  const Tensor right = constant(pick(softmax(scores), targets));
   const Tensor miss = right - walked.baseline;                               // [T, B]
   const Tensor reinforce = sum(constant(miss) * walked.log_probability, 0);  // [B]
   return entropy - mean(reinforce) * options_.reward + mean(square(miss));

@@ -4,8 +4,11 @@
 //   g_t = relu(L relu(L rho(x, l_t)) + L relu(L l_t))             what is seen there, and where
 //   h_t = relu(L h_(t-1) + L g_t),  y = W h_T + b
 // Classes are learned by gradient through all glimpses; places, which have none, by REINFORCE
-// (Williams 1992): with R = 1 where the answer is right, and a baseline b_t = W_b h_(t-1) + c,
+// (Williams 1992): with R = p(right answer) and a baseline b_t = W_b h_(t-1) + c,
 //   d E[R] = E[sum_t (R - b_t) d log p(l_t)]
+// The paper's R is 1 where the best answer is right: an answer drawn would be right so often as R
+// here says, which has less noise, and still tells good places from better ones when nearly all
+// answers are right.
 // The first place comes from h_0 = 0: it is the same for all pictures. Without a random stream the
 // mean is looked at. `random`: places are uniform over the picture instead, which is what learned
 // ones are compared with; when it answers they are a function of the picture.
@@ -26,7 +29,7 @@ struct GlimpseModelOptions {
   int64_t scales = 1;      // of a glimpse, each twice as wide as the one before
   int64_t width = 256;     // of the state; half of it of what is seen, and of where
   double deviation = 0.1;  // of places, in halves of a picture's side
-  double reward = 0.01;    // weight of the REINFORCE term beside the cross-entropy
+  double reward = 1;        // weight of the REINFORCE term beside the cross-entropy
   double dropout = 0;      // of the last state
 };
 // What both rows read, and what only drawn places need.
