@@ -1,7 +1,7 @@
 #include "fovea/model/memory/memory_network.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/op/elementwise.h"
@@ -18,11 +18,10 @@ constexpr double nowhere = -1e30;
 
 // A question and what was found, each with words of its own: [B, d].
 struct Asked {
-  Asked(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t times,
-        const Parameter& fixed)
-      : question(s / "question", sizes, o.width, times, 0.1, fixed) {
+  Asked(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, const Parameter& fixed)
+      : question(s / "question", sizes, o.width, 0, 0.1, fixed) {
     for (int64_t h = 0; h < o.hops; ++h)
-      facts.emplace_back(s / "fact" / h, sizes, o.width, times, 0.1, fixed);
+      facts.emplace_back(s / "fact" / h, sizes, o.width, 0, 0.1, fixed);
   }
   Tensor operator()(const ModelInputs& in, const RememberedSentences& kept, const FoundFacts& found,
                     const Tensor& weights, int64_t longest) const {
@@ -46,56 +45,114 @@ struct Asked {
   std::vector<WordTable> facts;
 };
 
-// O: where the next fact is. How far from the last one it lies counts too.
+// Whether something was said after or before each of the last two facts that were found: [B, S, 4].
+// What of that counts, the question decides: a thing is where its bearer went after taking it, and
+// was where he had been before.
+constexpr int64_t time_features = 4;
+Tensor times_of(const RememberedSentences& kept, const FoundFacts& found, int64_t S, Dtype dtype) {
+  const auto B = static_cast<int64_t>(found.size());
+  Tensor all = Tensor::zeros({B, S, time_features}, dtype);
+  with_real(dtype, [&]<class T>(T) {
+    for (int64_t b = 0; b < B; ++b) {
+      const auto hops = static_cast<int64_t>(found[b].size());
+      const int64_t n = kept.outer.lengths().read<int32_t>()[b];
+      for (int64_t back = 1; back <= std::min<int64_t>(2, hops); ++back) {
+        const int64_t fact = found[b][hops - back];
+        T* to = all.write<T>().data() + b * S * time_features + 2 * (back - 1);
+        for (int64_t i = 0; fact >= 0 && i < n; ++i) {
+          if (i != fact) to[i * time_features + (i > fact ? 0 : 1)] = T(1);
+        }
+      }
+    }
+  });
+  return all;
+}
+
+// What each row's scores are beside that of `at`: those behind it have `newer` on top, those before
+// it have it less; "no more", the last, neither.
+Tensor beside(const ScoredFacts& of, const std::vector<int32_t>& at) {
+  if (of.newer.empty()) return of.scores;
+  const int64_t B = of.scores.dim(0), N = of.scores.dim(1);
+  Tensor sign = Tensor::zeros({B, N}, of.scores.dtype());
+  with_real(sign.dtype(), [&]<class T>(T) {
+    for (int64_t b = 0; b < B; ++b) {
+      T* to = sign.write<T>().data() + b * N;
+      for (int64_t i = 0; at[b] < N - 1 && i < N - 1; ++i)
+        to[i] = i > at[b] ? T(1) : i < at[b] ? T(-1) : T(0);
+    }
+  });
+  return of.scores + of.newer * sign;
+}
+
+// One after the other against the best so far, from the oldest on.
+std::vector<int32_t> best_of(const ScoredFacts& of) {
+  const int64_t B = of.scores.dim(0), N = of.scores.dim(1);
+  std::vector<int32_t> best(static_cast<size_t>(B), 0);
+  with_real(of.scores.dtype(), [&]<class T>(T) {
+    for (int64_t b = 0; b < B; ++b) {
+      const T* s = of.scores.read<T>().data() + b * N;
+      const T newer = of.newer.empty() ? T(0) : of.newer.read<T>()[b];
+      for (int64_t i = 1; i < N; ++i) {
+        if (s[i] + (i < N - 1 ? newer : T(0)) > s[best[b]]) best[b] = static_cast<int32_t>(i);
+      }
+    }
+  });
+  return best;
+}
+
+// O: where the next fact is.
 struct FindFacts {
-  FindFacts(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t times,
-            int64_t longest, const Parameter& fixed)
-      : asked(s, sizes, o, times, fixed),
-        memories(s / "memory", sizes, o.width, times, 0.1, fixed),
+  FindFacts(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t longest,
+            const Parameter& fixed)
+      : asked(s, sizes, o, fixed),
+        memories(s / "memory", sizes, o.width, 0, 0.1, fixed),
         nothing(s.param("nothing", {o.hops, o.width}, init::normal(0.1))),
-        distance(s.param("distance", {o.hops, 2 * times + 1}, init::zeros())),
         positions(o.positions),
         width(o.width),
-        times(times),
-        longest(longest) {}
+        longest(longest) {
+    const LinearOptions small{.init = init::normal(0.1)};
+    for (int64_t h = 0; h < o.hops; ++h) {
+      times.emplace_back(s / "times" / h, o.width, time_features, small);
+      newer.emplace_back(s / "newer" / h, o.width, 1, small);
+    }
+  }
 
-  Tensor operator()(const ModelInputs& in, const RememberedSentences& kept,
-                    const FoundFacts& found) const {
+  ScoredFacts operator()(const ModelInputs& in, const RememberedSentences& kept,
+                         const FoundFacts& found) const {
     const auto B = static_cast<int64_t>(found.size());
     const int64_t S = kept.outer.longest, hop = static_cast<int64_t>(found[0].size());
-    const Tensor weights = story_weights(positions, longest, width, memories.weight.dtype());
+    const Dtype dtype = memories.weight.dtype();
+    const Tensor weights = story_weights(positions, longest, width, dtype);
     const Tensor q = asked(in, kept, found, weights, longest);
     const Tensor all = memories(kept.words, kept.places, weights);
     const Tensor rows = unpack(slice(all, 0, 0, kept.outer.rows()), kept.outer.offsets, S);
-    const Tensor scores = reshape(matmul(reshape(q, {B, 1, width}), rows, Transpose::b), {B, S});
+    const auto along = [&](const Tensor& a, const Tensor& each) {
+      return reshape(matmul(reshape(a, {B, 1, a.dim(1)}), each, Transpose::b), {B, S});
+    };
+    const Tensor scores = along(q, rows) + along(times[hop](q), times_of(kept, found, S, dtype));
     const Tensor none = matmul(q, slice(nothing, 0, hop, hop + 1), Transpose::b);  // [B, 1]
-    Tensor ids({B, S + 1}, Dtype::i32), there({B, S + 1}, Dtype::i32);
+    Tensor there({B, S + 1}, Dtype::i32);
     const Tensor lengths = kept.outer.lengths();
     for (int64_t b = 0; b < B; ++b) {
-      for (int64_t i = 0; i <= S; ++i) {
-        const int64_t last = hop > 0 ? found[b][hop - 1] : -1;
-        const int64_t away = last < 0 || i == S ? 0 : std::clamp(i - last, -times, times);
-        ids.write<int32_t>()[b * (S + 1) + i] = static_cast<int32_t>(away + times);
+      for (int64_t i = 0; i <= S; ++i)
         there.write<int32_t>()[b * (S + 1) + i] = i == S || i < lengths.read<int32_t>()[b];
-      }
     }
-    const Tensor by_distance = reshape(
-        embedding(reshape(slice(distance, 0, hop, hop + 1), {2 * times + 1, 1}), ids), {B, S + 1});
-    return where(there, concat({scores, none}, 1) + by_distance, nowhere);
+    return {where(there, concat({scores, none}, 1), nowhere), newer[hop](q)};
   }
   Asked asked;
   WordTable memories;
-  Parameter nothing, distance;
+  Parameter nothing;
+  std::vector<Linear> times, newer;
   bool positions;
-  int64_t width, times, longest;
+  int64_t width, longest;
 };
 
 // R: a dictionary.
 struct AnswerWord {
-  AnswerWord(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t times,
-             int64_t longest, const Parameter& fixed)
-      : asked(s, sizes, o, times, fixed),
-        words(s / "answers", sizes, o.width, times, 0.1, fixed),
+  AnswerWord(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t longest,
+             const Parameter& fixed)
+      : asked(s, sizes, o, fixed),
+        words(s / "answers", sizes, o.width, 0, 0.1, fixed),
         positions(o.positions),
         width(o.width),
         longest(longest) {}
@@ -112,11 +169,11 @@ struct AnswerWord {
 
 // R: reads the question and then what was found, the oldest first.
 struct AnswerReader {
-  AnswerReader(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t times,
+  AnswerReader(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o,
                const Parameter& fixed)
-      : words(s / "words", sizes, o.width, times, 0.1, fixed),
+      : words(s / "words", sizes, o.width, 0, 0.1, fixed),
         reader(s / "reader", o.width, o.width, {.cell = Cell::lstm}),
-        answers(s / "answers", sizes, o.width, times, 0.1, fixed) {}
+        answers(s / "answers", sizes, o.width, 0, 0.1, fixed) {}
   Tensor operator()(const ModelInputs& in, const RememberedSentences& kept,
                     const FoundFacts& found) const {
     std::vector<std::vector<int32_t>> lists;
@@ -164,41 +221,35 @@ MemoryNetwork::MemoryNetwork(MemoryNetworkParts parts, const ModelSizes& sizes,
                              const MemoryNetworkOptions& o)
     : options_(o),
       longest_sentence_(std::max<int64_t>(1, sizes.longest_sentence)),
-      first_time_(sizes.vocabulary + sizes.hashed),
-      times_(o.memory > 0 ? o.memory : std::max<int64_t>(1, sizes.longest)),
       parts_(std::move(parts)) {}
 
 MemoryNetwork::MemoryNetwork(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o)
     : MemoryNetwork(MemoryNetworkParts{}, sizes, o) {
   const Parameter fixed = fixed_rows(s, sizes, o.width);
-  parts_.output = FindFacts(s / "output", sizes, o, times_, longest_sentence_, fixed);
+  parts_.output = FindFacts(s / "output", sizes, o, longest_sentence_, fixed);
   if (o.response == "lstm") {
-    parts_.response = AnswerReader(s / "response", sizes, o, times_, fixed);
+    parts_.response = AnswerReader(s / "response", sizes, o, fixed);
   } else {
-    parts_.response = AnswerWord(s / "response", sizes, o, times_, longest_sentence_, fixed);
+    parts_.response = AnswerWord(s / "response", sizes, o, longest_sentence_, fixed);
   }
 }
 
 RememberedSentences MemoryNetwork::kept(const ModelInputs& in) const {
-  return remembered(in.story, longest_sentence_,
-                    {.memory = times_, .times = times_, .first_id = first_time_});
+  return remembered(in.story, longest_sentence_, {.memory = options_.memory});
 }
 
 FoundFacts MemoryNetwork::find(const ModelInputs& in, const RememberedSentences& kept) const {
   const int64_t B = in.question.count(), S = kept.outer.longest;
   FoundFacts found(static_cast<size_t>(B));
   for (int64_t h = 0; h < options_.hops; ++h) {
-    const Tensor scores = parts_.output(in, kept, found);
+    const ScoredFacts scored = parts_.output(in, kept, found);
+    const std::vector<int32_t> best = best_of(scored);
     if (Recorder* recorder = Recorder::current()) {
       Weights w;
-      w.rows = reshape(softmax(scores * (1 / options_.margin)), {B, 1, 1, S + 1});
+      w.rows = reshape(softmax(beside(scored, best) * (1 / options_.margin)), {B, 1, 1, S + 1});
       recorder->keep("hops", std::move(w));
     }
-    const Tensor best = argmax(scores, 1);
-    for (int64_t b = 0; b < B; ++b) {
-      const int64_t at = best.read<int32_t>()[b];
-      found[b].push_back(at == S ? -1 : at);
-    }
+    for (int64_t b = 0; b < B; ++b) found[b].push_back(best[b] == S ? -1 : best[b]);
   }
   return found;
 }
@@ -224,8 +275,8 @@ Tensor MemoryNetwork::loss(const ModelInputs& in, const Tensor& targets, double)
       const int64_t at = fact < 0 ? -1 : fact - sentences.first.read<int32_t>()[b];
       wanted.push_back(static_cast<int32_t>(at < 0 ? S : at));
     }
-    const Tensor loss =
-        margin_loss(parts_.output(in, sentences, found), ids_of(wanted), options_.margin);
+    const Tensor loss = margin_loss(beside(parts_.output(in, sentences, found), wanted),
+                                    ids_of(wanted), options_.margin);
     total = total.empty() ? loss : total + loss;
     for (int64_t b = 0; b < B; ++b) found[b].push_back(wanted[b] == S ? -1 : wanted[b]);
   }

@@ -5,6 +5,8 @@
 //   R  answers: argmax_w s_R([x, m_o1 ...], w), or a recurrent network that reads what was found
 // s(x, y) = (U x)^T (U y) with words of their own for question, facts and what is scored. It learns
 // from given supporting facts with a margin; "no more" is a memory too, for questions with fewer.
+// When something was said counts as in the paper's time features: candidates are compared in pairs,
+// from the oldest on, and a newer one may be preferred though it matches a little less.
 #pragma once
 
 #include <functional>
@@ -19,7 +21,8 @@ namespace fovea {
 struct MemoryNetworkOptions : StoryOptions {
   int64_t hops = 2;                // facts that are looked for, one after the other
   std::string response = "words";  // words, lstm
-  double margin = 0.1;             // by which what is right must lead
+  double margin = 1;               // by which what is right must lead
+  MemoryNetworkOptions() { memory = 0; }
 };
 // As options of a run.
 const Fields<MemoryNetworkOptions>& memory_network_fields();
@@ -27,11 +30,19 @@ const Fields<MemoryNetworkOptions>& memory_network_fields();
 // What was found in each story: [B][hops], places among those kept; -1: no more.
 using FoundFacts = std::vector<std::vector<int64_t>>;
 
+// What may be the next fact.
+struct ScoredFacts {
+  // Of every kept sentence of each story, and last of "no more": [B, longest + 1]; a great negative
+  // number behind a story's end.
+  Tensor scores;
+  Tensor newer{};  // [B, 1]: by how much a newer one may score less and be preferred; empty: not
+};
+
 // The parts, each to be replaced by one's own. I and G are what `remembered` and a WordTable do.
 struct MemoryNetworkParts {
-  // Scores of every kept sentence of each story, and last of "no more", given the question and
-  // what was found before: [B, longest + 1]; -inf behind a story's end.
-  std::function<Tensor(const ModelInputs&, const RememberedSentences&, const FoundFacts&)> output;
+  // Given the question and what was found before.
+  std::function<ScoredFacts(const ModelInputs&, const RememberedSentences&, const FoundFacts&)>
+      output;
   // Scores of the candidates.
   std::function<Tensor(const ModelInputs&, const RememberedSentences&, const FoundFacts&)> response;
 };
@@ -52,7 +63,7 @@ class MemoryNetwork : public Scorer {
   FoundFacts find(const ModelInputs& in, const RememberedSentences& kept) const;
 
   MemoryNetworkOptions options_;
-  int64_t longest_sentence_, first_time_, times_;
+  int64_t longest_sentence_;
   MemoryNetworkParts parts_;
 };
 

@@ -48,7 +48,8 @@ std::vector<ModelEntry> memory_rows() {
        .title = "Memory network that learns from supporting facts",
        .paper = "Weston, Chopra, Bordes 2014",
        .equation = "o_h = argmax_i s_O([x, m_o1 ..], m_i),  r = argmax_w s_R([x, m_o1 ..], w)",
-       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"momentum", "0"}},
+       .defaults =
+           {{"optimizer", "adam"}, {"rate", "0.01"}, {"momentum", "0"}, {"schedule", "cosine"}},
        .options = [](const Settings&) { return memory_network_fields().infos(); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
@@ -80,7 +81,7 @@ std::vector<ModelEntry> memory_rows() {
        .paper = "Henaff, Weston, Szlam, Bordes, LeCun 2017",
        .equation = "g_j = sigmoid(s . h_j + s . w_j),  h_j <- unit(h_j + g_j phi(U h_j + V s + W "
                    "w_j)),  y = R phi(q + H sum_j p_j h_j)",
-       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}},
+       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"schedule", "cosine"}},
        .options = [](const Settings& s) { return with_alignment(entity_fields().infos(), s); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {

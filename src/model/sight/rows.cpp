@@ -1,7 +1,6 @@
 #include "fovea/model/sight/rows.h"
 
-#include <algorithm>
-
+#include "fovea/model/option_lists.h"
 #include "fovea/model/sight/conv_net.h"
 #include "fovea/model/sight/fully_connected.h"
 #include "fovea/model/sight/glimpses.h"
@@ -11,11 +10,6 @@ namespace fovea {
 namespace {
 
 using Infos = std::vector<FieldInfo>;
-
-Infos joined(Infos all, Infos more) {
-  std::ranges::move(more, std::back_inserter(all));
-  return all;
-}
 
 template <bool random>
 std::unique_ptr<const Network> make_glimpses(Scope s, const ModelSizes& sizes,
