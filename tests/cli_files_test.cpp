@@ -103,6 +103,76 @@ TEST(Files, ATableIsAskedByTheColumnThatWasLearnedFrom) {
   EXPECT_NE(json.out.find("--columns text=FIELD"), std::string::npos) << json.out;
 }
 
+// A model knows its columns by their names, wherever they stand in another table.
+TEST(Files, ColumnsAreFoundByTheNamesTheyWereLearnedBy) {
+  const ScratchFolder s;
+  std::string rows = "mood,said\n";
+  for (int i = 0; i < 60; ++i)
+    rows +=
+        say(i % 2 ? "glad" : "sad", ",we were ", i % 2 ? "happy" : "sorry", " on day ", i, "\n");
+  const std::string to = s.path() + "/m";
+  ASSERT_EQ(run(program + " train classify --data " + s.write("a.csv", rows) + " " + small +
+                "--steps 2 --out " + to)
+                .exit,
+            0);
+  const auto lines = [&](const std::string& command) {
+    return std::ranges::count(run(command).out, '\n');
+  };
+  const std::string predict = program + " predict " + to;
+  const std::string one = s.write("one.csv", "said\nwe were happy\nwe were sorry\n");
+  EXPECT_EQ(lines(predict + " --data " + one), 2) << "a header alone in its column";
+  EXPECT_EQ(lines("cat " + one + " | " + predict), 2) << "and by stdin";
+  EXPECT_EQ(lines(predict + " --data " +
+                  s.write("quoted.csv", "said\n\"we were\nhappy\"\n\"so, sorry\"\n")),
+            2);
+  const std::string wide = s.write("wide.csv", "n,said,by\n1,we were happy,a\n2,so sorry,b\n");
+  EXPECT_EQ(lines("cat " + wide + " | " + predict), 2);
+  EXPECT_EQ(lines("printf 'so glad\\nso sorry\\n' | " + predict), 2) << "a conversation is one";
+  // Rows that are none are left out only when that is asked for.
+  const std::string bad = s.write("bad.csv", "n,said\n1,we were happy\n2\n3,so sorry\n");
+  EXPECT_EQ(lines(predict + " --data " + bad), 3);
+  const Ended skipped = run(predict + " --skip-bad --data " + bad);
+  EXPECT_EQ(skipped.exit, 0);
+  EXPECT_EQ(std::ranges::count(skipped.out, '\n'), 2);
+}
+
+TEST(Files, NumbersAreFoundByTheNamesTheyWereLearnedBy) {
+  const ScratchFolder s;
+  std::string rows = "size,rooms,price\n";
+  for (int i = 1; i < 60; ++i) rows += say(i, ",", i % 7, ",\"", i, ",", 100 + i, "\"\n");
+  const std::string to = s.path() + "/m", predict = program + " predict " + to + " --data ";
+  ASSERT_EQ(run(program + " train regress --model least_squares --data " + s.write("a.csv", rows) +
+                " --out " + to)
+                .exit,
+            0);
+  const std::string right = run(predict + s.write("b.csv", "size,rooms\n30,2\n")).out;
+  EXPECT_NEAR(std::stod(right), 30130, 100) << "thousands apart are numbers";
+  EXPECT_EQ(run(predict + s.write("c.csv", "rooms,size\n2,30\n")).out, right);
+  EXPECT_EQ(run(predict + s.write("d.csv", "id,rooms,size,price\n7,2,30,1\n")).out, right);
+  EXPECT_EQ(run("echo 7,30,2 | " + program + " predict " + to).exit, 1) << "one number too many";
+}
+
+TEST(Files, WordsALineAndBabisStoriesAreAskedAsTheyWereLearned) {
+  const ScratchFolder s;
+  std::string words, stories;
+  for (int i = 0; i < 30; ++i) {
+    words += "Ann B-PER\nsings O\n\n";
+    stories += "1 Mary went to the hall.\n2 Where is Mary? \thall\t1\n";
+  }
+  const std::string tagged = s.write("a.conll", words), told = s.write("a.txt", stories);
+  ASSERT_EQ(run(program + " train label --data " + tagged +
+                " --embed 8 --width 8 --steps 2 --out " + s.path() + "/l")
+                .exit,
+            0);
+  const Ended tags = run(program + " predict " + s.path() + "/l --data " + tagged);
+  EXPECT_EQ(std::ranges::count(tags.out, '\n'), 30) << tags.out;
+  EXPECT_EQ(std::ranges::count(tags.out.substr(0, tags.out.find('\n')), ' '), 1) << "two tags";
+  ASSERT_EQ(run(program + " train qa --data " + told + " --steps 2 --out " + s.path() + "/q").exit,
+            0);
+  const Ended answers = run(program + " predict " + s.path() + "/q --data " + told);
+  EXPECT_NE(answers.out.find("\nhall\n"), std::string::npos) << answers.out;
+}
+
 TEST(Files, WhatIsLikeLabelsIsSuggestedAsOne) {
   const ScratchFolder s;
   std::string rows = "nr,mood,place,said\n";
@@ -112,7 +182,7 @@ TEST(Files, WhatIsLikeLabelsIsSuggestedAsOne) {
   }
   const Ended asked = run(program + " train classify --data " + s.write("a.csv", rows), true);
   EXPECT_EQ(asked.exit, 1);
-  EXPECT_NE(asked.out.find("say columns label=mood,text=said"), std::string::npos) << asked.out;
+  EXPECT_NE(asked.out.find("say --columns label=mood,text=said"), std::string::npos) << asked.out;
 }
 
 TEST(Files, BadRowsAreCountedAndSaidWhenAsked) {

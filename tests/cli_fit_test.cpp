@@ -118,6 +118,73 @@ TEST(Fit, BadFilesGetOneSentence) {
   EXPECT_EQ(run(program + " fit nothing.tsv --out " + scratch.path() + "/x", true).exit, 1);
 }
 
+TEST(Fit, KeepsStdinForAllThatReadItAgain) {
+  const ScratchFolder scratch;
+  const std::string text = opinions(80), data = scratch.write("opinions.csv", text),
+                    out = scratch.path() + "/fit";
+  const Ended ended = run("cat " + data + " | " + program + " fit - --time 2s --out " + out, true);
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_NE(ended.out.find("kept as " + out + "/stdin.txt"), std::string::npos) << ended.out;
+  EXPECT_EQ(bytes_of(out + "/stdin.txt"), text);
+  EXPECT_EQ(run(program + " eval " + out).exit, 0);
+  const std::string none = scratch.path() + "/none";
+  EXPECT_EQ(run(program + " fit - --out " + none + " </dev/null", true).exit, 1);
+  EXPECT_FALSE(fs::exists(none));
+}
+
+TEST(Fit, SaysThatAPlansTimeCountsWhenItGoesOn) {
+  const ScratchFolder scratch;
+  const std::string out = scratch.path() + "/fit";
+  fs::create_directories(out);
+  FitPlan plan;
+  plan.task = "classify";
+  plan.data = {{"data", scratch.write("opinions.csv", opinions(40))}};
+  plan.seconds = 25;
+  PlannedCandidate simple;
+  simple.name = "most_frequent";
+  simple.settings = {{"model", "most_frequent"}};
+  simple.baseline = true;
+  plan.candidates.push_back(simple);
+  plan.save(out + "/plan.json");
+  const Ended ended = run(program + " fit --resume --time 5s --out " + out, true);
+  EXPECT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_NE(ended.out.find("the plan's 25 s count"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.out.find("--time 5s does not count"), std::string::npos) << ended.out;
+}
+
+// Files with a comma between them, few words, a warm-up that suits the time, and what --set says.
+TEST(Fit, TranslatesASmallCorpusByItsWords) {
+  const ScratchFolder scratch;
+  Random random(1);
+  const char *english[] = {"phone", "radio", "bag"}, *german[] = {"Telefon", "Radio", "Tasche"};
+  std::string source, target;
+  for (int i = 0; i < 120; ++i) {
+    const auto a = random.below(3), b = random.below(3);
+    source += std::string("the ") + english[a] + " and the " + english[b] + "\n";
+    target += std::string(german[a]) + " und " + german[b] + "\n";
+  }
+  const std::string out = scratch.path() + "/fit";
+  const Ended ended =
+      run(program + " fit " + scratch.write("v.en", source) + "," + scratch.write("v.de", target) +
+              " --time 3s --set batch=8 --out " + out,
+          true);
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  const FitPlan plan = FitPlan::load(out + "/plan.json");
+  ASSERT_FALSE(plan.candidates.empty());
+  const PlannedCandidate& first = plan.candidates[0];
+  EXPECT_EQ(first.settings.get("tokens"), "auto");
+  EXPECT_EQ(first.settings.get("batch"), "8");
+  EXPECT_GE(first.warmup, 1);
+  EXPECT_LE(first.warmup, std::max<int64_t>(1, first.whole / 4));
+}
+
+TEST(Fit, HelpSaysWhatEachOptionIs) {
+  const std::string help = run(program + " fit --help").out;
+  const size_t part = help.find("--part");
+  ASSERT_NE(part, std::string::npos);
+  EXPECT_NE(help.find("What ranks start", part), std::string::npos) << help;
+}
+
 TEST(FitPlan, IsReadAsItWasWritten) {
   const ScratchFolder scratch;
   FitPlan plan;
@@ -131,12 +198,14 @@ TEST(FitPlan, IsReadAsItWasWritten) {
     one.steps = {10, 30};
     one.whole = 30;
     one.reached = {value};
+    one.warmup = 7;
     plan.candidates.push_back(one);
   }
   plan.save(scratch.path() + "/plan.json");
   const FitPlan read = FitPlan::load(scratch.path() + "/plan.json");
   EXPECT_EQ(read.candidates.size(), 4U);
   EXPECT_EQ(read.candidates[1].steps, plan.candidates[1].steps);
+  EXPECT_EQ(read.candidates[1].warmup, 7);
   EXPECT_EQ(promoted(read, 0, true), (std::vector<size_t>{1, 2}));
   EXPECT_EQ(promoted(read, 0, false), (std::vector<size_t>{0, 3}));
   EXPECT_EQ(rungs_for(9, 3), 3);

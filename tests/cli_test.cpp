@@ -66,16 +66,16 @@ TEST(Program, SaysWhereAFileIsWrong) {
   expect_refused("train regress --data " + word, 1,
                  word +
                      ":7: column 2 needs a number, got 'four'; mend it, or leave such rows out "
-                     "with skip_bad");
+                     "with --skip-bad");
   const std::string ragged = write_file("ragged.csv", "1,2\n3,4,5\n");
   expect_refused("train regress --data " + ragged, 1,
                  ragged +
                      ":2: needs 2 columns as most rows have, got 3; mend it, or leave such rows "
-                     "out with skip_bad");
+                     "out with --skip-bad");
   const std::string one = write_file("one.csv", "1\n2\n");
   expect_refused("train regress --data " + one, 1,
                  one +
-                     ": which column is the numbers cannot be told; say columns "
+                     ": which column is the numbers cannot be told; say --columns "
                      "target=1,numbers=2. There is column 1 (1, 2)");
   const std::string empty = write_file("empty.csv", "");
   expect_refused("train regress --data " + empty, 1,

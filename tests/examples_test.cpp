@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 const auto pairs_of = [](const std::string& path) { return read_pairs(path); };
 const auto labelled = [](const std::string& path) { return read_labelled(path); };
 
-const std::string skip = "; mend it, or leave such rows out with skip_bad";
+const std::string skip = "; mend it, or leave such rows out with --skip-bad";
 const std::string there =
     "; columns go by name or number, counted from 1. There are column 1 (EU); column 2 (NNP)";
 
@@ -70,7 +70,7 @@ TEST_F(Examples, WrongPairsAreNamedWithTheirLine) {
             "a.tsv:2: needs 2 columns as most rows have, got 1" + skip);
   EXPECT_EQ(
       refusal("a.tsv", "a\tb\tc\n", pairs_of),
-      "a.tsv: which column is the source cannot be told; say columns source=1,target=2. There "
+      "a.tsv: which column is the source cannot be told; say --columns source=1,target=2. There "
       "are column 1 (a); column 2 (b); column 3 (c)");
   EXPECT_EQ(refusal("a.tsv", "a\t \n", pairs_of), "a.tsv:1: the target is empty" + skip);
   EXPECT_EQ(refusal("a.tsv", "\n\n", pairs_of), "a.tsv: is empty; needs rows with source, target");
@@ -146,7 +146,7 @@ TEST_F(Examples, WrongLabelsAreNamedWithTheirLine) {
             "a.tsv:2: needs 2 columns as most rows have, got 1" + skip);
   EXPECT_EQ(
       refusal("a.tsv", "pos\tfine\tx\n", labelled),
-      "a.tsv: which column is the label cannot be told; say columns label=1,text=2. There are "
+      "a.tsv: which column is the label cannot be told; say --columns label=1,text=2. There are "
       "column 1 (pos); column 2 (fine); column 3 (x)");
   EXPECT_EQ(refusal("a.txt", "pos fine\ndull\n", labelled),
             "a.txt:2: needs a label, a space and a text, got one word" + skip);
@@ -159,7 +159,7 @@ TEST_F(Examples, WrongLabelsAreNamedWithTheirLine) {
             "a.csv:2: the quote that opens here is never closed; c");
   EXPECT_EQ(refusal("a.csv", "pos,x\nneg,\"fine\"ly\n", labelled),
             "a.csv:2: needs a comma or the end of the line after a closing quote, got 'l'; double "
-            "the quotes that belong to the text, or leave such rows out with skip_bad");
+            "the quotes that belong to the text, or leave such rows out with --skip-bad");
 }
 
 TEST_F(Examples, NumbersInCsvMayHaveQuotesAndSpaces) {

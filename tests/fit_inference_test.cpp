@@ -2,13 +2,16 @@
 // that must be asked.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "fovea/base/random.h"
 #include "fovea/task/fit/audit.h"
 #include "fovea/task/fit/candidates.h"
 #include "fovea/task/fit/inference.h"
+#include "fovea/task/fit/report.h"
 #include "fovea/task/solver.h"
+#include "fovea/train/label_metrics.h"
 #include "support/scratch.h"
 
 namespace fovea::test {
@@ -180,7 +183,8 @@ std::vector<FileShape> shapes() {
        }),
        "pair", ""},
       {"pair_no_header",
-       rows([=](Random& r, int i) { return label(i) + "\t" + s(r) + "\t" + s(r); }), "pair", ""},
+       rows([=](Random& r, int i) { return label(i) + "\t" + s(r) + "\t" + s(r); }), "pair",
+       "label=1,a=2,b=3"},
       {"similarity",
        rows([=](Random& r, int) { return s(r) + "\t" + s(r) + "\t" + number(r); }, 60,
             "sentence1\tsentence2\tscore"),
@@ -311,6 +315,84 @@ TEST(FitInference, FoldersAndTwoFilesAreToldByTheirForm) {
   EXPECT_FALSE(found.settings.has("skip_bad")) << "graph does not read it";
 }
 
+TEST(FitInference, TwoTablesAreNoParallelTexts) {
+  const ScratchFolder scratch;
+  const Row csv = [](Random& r, int i) { return label(i) + "," + sentence(r); };
+  const Row json = [](Random& r, int i) {
+    return R"({"label": ")" + label(i) + R"(", "text": ")" + sentence(r) + "\"}";
+  };
+  const Row prose = [](Random& r, int) { return sentence(r, 5) + ", " + sentence(r, 4) + "."; };
+  const auto two = [&](const std::string& text) {
+    const std::string a = scratch.write("jan", text), b = scratch.write("feb", text);
+    return infer_data({.files = {a, b}});
+  };
+  for (const std::string& text : {rows(csv, 60, "category,review"), rows(json)}) {
+    const std::string refused = error_of([&] { two(text); });
+    EXPECT_NE(refused.find("into one file"), std::string::npos) << refused;
+    EXPECT_NE(refused.find("--dev"), std::string::npos) << refused;
+  }
+  EXPECT_EQ(two(rows(prose)).task, "translate");
+}
+
+TEST(FitInference, CommasNameSeveralFiles) {
+  const ScratchFolder scratch;
+  const std::string en = scratch.write("train.en", "a sentence.\n"),
+                    de = scratch.write("train.de", "ein Satz.\n"),
+                    dev_en = scratch.write("dev.en", "a word.\n"),
+                    dev_de = scratch.write("dev.de", "ein Wort.\n"),
+                    nodes = scratch.write("nodes.csv", "id,label,x\na,p,1\nb,q,2\n"),
+                    edges = scratch.write("edges.csv", "source,target\na,b\n"),
+                    one = scratch.write("a,b.tsv", shapes()[0].text);
+  const FitData texts = infer_data({.files = {en + "," + de, dev_en + "," + dev_de}});
+  EXPECT_EQ(texts.task, "translate");
+  EXPECT_EQ(texts.settings.get("data"), en + "," + de);
+  EXPECT_EQ(texts.settings.get("dev"), dev_en + "," + dev_de);
+  EXPECT_EQ(infer_data({.files = {nodes + "," + edges}}).task, "graph");
+  EXPECT_EQ(infer_data({.files = {one}}).task, "classify") << "a file of that very name";
+  EXPECT_NE(error_of([&] { infer_data({.files = {en + ",nothing"}}); }), "");
+}
+
+TEST(FitInference, RolesThatAreSaidTellTheTask) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.write("questions.csv", rows(
+                                                              [](Random& r, int i) {
+                                                                return std::to_string(i) + "," +
+                                                                       sentence(r) + "," +
+                                                                       sentence(r) + "," + digit(i);
+                                                              },
+                                                              60, "nr,Frage eins,Frage zwei,dup"));
+  const auto taken = [&](const std::string& columns) {
+    return infer_data({.files = {path}, .columns = columns});
+  };
+  EXPECT_EQ(taken("a=Frage eins,b=Frage zwei,label=dup").task, "pair");
+  EXPECT_EQ(taken("target=nr,text=Frage eins").task, "regress");
+  EXPECT_EQ(taken("source=Frage eins,target=Frage zwei").task, "translate");
+  EXPECT_EQ(taken("label=dup,text=Frage zwei").task, "classify");
+  EXPECT_EQ(taken("a=2,b=3,label=4").settings.get("columns"), "a=2,b=3,label=4");
+  for (const char* columns :
+       {"source=Frage eins,label=dup", "lable=dup,text=Frage eins", "target=dup"}) {
+    const std::string question = error_of([&] { taken(columns); });
+    EXPECT_NE(question.find("--task"), std::string::npos) << columns << ": " << question;
+  }
+}
+
+TEST(FitInference, SaysWhatIsHeldOutAsTheTaskDoesIt) {
+  const ScratchFolder scratch;
+  const std::string numbers =
+      scratch.write("n.csv", rows([](Random& r, int) { return number(r) + "," + number(r); }));
+  const std::string prose =
+      scratch.write("prose", rows([](Random& r, int) { return sentence(r, 12) + "."; }));
+  const auto split = [](const FitAsked& asked) { return infer_data(asked).because.back(); };
+  EXPECT_EQ(split({.files = {numbers}}),
+            "split: a tenth validates, a quarter of the rest tests; drawn, the same every time; "
+            "give --dev and --test to choose");
+  EXPECT_EQ(split({.files = {numbers}, .dev = numbers, .set = {{"test_part", "0.3"}}}),
+            "split: 30 % tests; drawn, the same every time; give --test to choose");
+  EXPECT_EQ(split({.files = {prose}}),
+            "split: of the end of the text a tenth tests, and before it a tenth validates; give "
+            "--dev and --test to choose");
+}
+
 // Whatever the task, there is something to try.
 TEST(FitInference, EveryTaskHasCandidates) {
   Audit audit;
@@ -333,6 +415,82 @@ Audit audit_of(const ScratchFolder& scratch, const std::string& text,
 bool finds(const Audit& audit, const std::string& what) {
   return std::ranges::any_of(audit.findings,
                              [&](const auto& f) { return f.what.find(what) != std::string::npos; });
+}
+
+// Plain texts beside each other, of few words that come often.
+Audit audit_of_corpus(const ScratchFolder& scratch, const Row& row) {
+  const std::string text = rows(row, 300);
+  const FitData data =
+      infer_data({.files = {scratch.write("c.en", text), scratch.write("c.de", text)}});
+  return audit_data(make_config(find_task(data.task), data.settings));
+}
+
+TEST(FitCandidates, TranslatorsSuitTheSizeOfTheCorpus) {
+  const ScratchFolder scratch;
+  const auto tried = [](const Audit& audit) {
+    std::string all;
+    for (const Candidate& one : candidates(audit, {.task = "translate", .vectors = ""})) {
+      all += one.settings.get("model") + " " + one.settings.get("tokens") + "\n";
+    }
+    return all;
+  };
+  const Audit small = audit_of_corpus(scratch, [](Random& r, int) {
+    static const char* words[] = {"the", "phone", "and", "radio", "cost", "2", "3"};
+    std::string line;
+    for (int i = 0; i < 7; ++i) line += std::string(i ? " " : "") + words[r.below(7)];
+    return line;
+  });
+  EXPECT_EQ(small.known_words, 7);
+  EXPECT_EQ(tried(small), "rnn auto\ntransformer auto\nrnn unigram:500\ntransformer unigram:500\n");
+  EXPECT_GE(worth_training(20, small), 2) << "a step on so little text is quick";
+  const Audit many_words =
+      audit_of_corpus(scratch, [](Random& r, int) { return sentence(r, 6) + "."; });
+  EXPECT_EQ(tried(many_words).find("auto"), std::string::npos) << "rare words need pieces";
+  Audit large = many_words;
+  large.examples = 1'000'000;
+  EXPECT_EQ(tried(large), "rnn unigram:8000\ntransformer unigram:8000\nrnn unigram:8000\n");
+  EXPECT_EQ(worth_training(20, large), 1);
+  large.letters = 6'000;
+  EXPECT_NE(tried(large).find("unigram:12000"), std::string::npos) << "letters are pieces too";
+}
+
+TEST(FitReport, SharesHaveWilsonsIntervals) {
+  const auto expect = [](const Interval& found, double low, double high) {
+    EXPECT_NEAR(found.low, low, 5e-5);
+    EXPECT_NEAR(found.high, high, 5e-5);
+  };
+  expect(interval_of("accuracy", 1, 0, 27), 0.8754, 1);
+  expect(interval_of("accuracy", 0, 0, 27), 0, 0.1246);
+  expect(interval_of("accuracy", 1.0 / 9, std::sqrt(8.0 / 81 / 26), 27), 0.0385, 0.2806);
+  expect(interval_of("macro_f1", 0.6, 0.24, 27), 0.1296, 1);
+  expect(interval_of("bleu", 98, 4, 30), 90.16, 100);
+  expect(interval_of("rmse", 1, 0.8, 20), 0, 2.568);
+  expect(interval_of("r2", 0.2, 0.5, 20), -0.78, 1);
+}
+
+TEST(FitReport, EquallyGoodIsNotBetter) {
+  FitPlan plan;
+  SearchResult result;
+  for (const char* name : {"one", "two"}) {
+    PlannedCandidate planned;
+    planned.name = name;
+    planned.baseline = true;
+    plan.candidates.push_back(planned);
+    Tried tried;
+    tried.name = name;
+    tried.baseline = true;
+    tried.validation = Metric{"accuracy", true, 1};
+    Evaluation test;
+    test.metrics.push_back({"accuracy", {}});
+    for (int i = 0; i < 27; ++i) test.metrics[0].tallies.push_back(label_tally(2, i % 2, i % 2));
+    tried.test = test;
+    result.tried.push_back(tried);
+  }
+  const FitReport report = report_of(plan, result);
+  ASSERT_GE(report.verdict.size(), 2U);
+  EXPECT_EQ(report.verdict[0],
+            "one: accuracy 1.0000 on the test part, 95 % interval 0.8754 to 1.0000");
+  EXPECT_EQ(report.verdict[1], "as good as the next best that was tested, two");
 }
 
 TEST(FitAudit, CountsWhatIsDoubtful) {
@@ -364,6 +522,17 @@ TEST(FitAudit, CountsWhatIsDoubtful) {
   EXPECT_FALSE(finds(audit_of(scratch, tags), "I- without B-"));
   EXPECT_TRUE(
       finds(audit_of(scratch, tags + wrong + wrong + wrong + wrong + tags), "I- without B-"));
+}
+
+TEST(FitAudit, TextIsCutAsALanguageModelCutsIt) {
+  const ScratchFolder scratch;
+  const Audit audit =
+      audit_of(scratch, rows([](Random& r, int) { return sentence(r, 12) + "."; }, 60));
+  EXPECT_EQ(audit.facts[0], "48 lines to learn from, 6 to validate on, 6 to test on");
+  Random random(3);
+  const std::string refused = error_of([&] { audit_of(scratch, sentence(random, 400) + "\n"); });
+  EXPECT_NE(refused.find("one line"), std::string::npos) << refused;
+  EXPECT_NE(refused.find("break it into lines"), std::string::npos) << refused;
 }
 
 TEST(FitAudit, RefusesWhatCannotBeLearned) {

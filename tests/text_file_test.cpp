@@ -96,8 +96,11 @@ TEST(TextFile, OtherEncodingsAreNamedWithTheirPlace) {
                                         "fine\nGr\xc3\xbc\xc3\x9f"
                                         "e \xfc"
                                         "ber\n");
-  EXPECT_EQ(error_of([&] { read_lines(path); }),
-            path + ":2: not UTF-8 text at byte 9; convert it, e.g. iconv -f latin1 -t utf-8");
+  EXPECT_EQ(
+      error_of([&] { read_lines(path); }),
+      path +
+          ":2: not UTF-8 text at byte 9; convert it (iconv -f ITS-ENCODING -t utf-8) or say its "
+          "--encoding");
   for (const char* bad : {"\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"}) {
     const std::string text = error_of([&] { read_lines(folder.write("a", bad)); });
     EXPECT_NE(text.find(":1: not UTF-8 text at byte 1;"), std::string::npos) << text;

@@ -56,6 +56,16 @@ const Names sure{"label", "labels",   "category",  "class",     "sentiment", "go
 const Names other{"id",    "idx",  "index",  "name",   "date",  "time",     "year", "url",
                   "link",  "lang", "author", "user",   "count", "language", "key",  "split",
                   "email", "city", "state",  "amount", "age",   "country",  "x",    "type"};
+// Over the two columns of a table of translations.
+const Names languages{"english",   "german",   "deutsch",    "french",    "français", "francais",
+                      "spanish",   "español",  "espanol",    "italian",   "italiano", "portuguese",
+                      "português", "dutch",    "nederlands", "polish",    "polski",   "russian",
+                      "русский",   "czech",    "turkish",    "arabic",    "hindi",    "chinese",
+                      "中文",      "japanese", "日本語",     "korean",    "swedish",  "danish",
+                      "norwegian", "finnish",  "greek",      "hungarian", "romanian", "ukrainian",
+                      "latin",     "hebrew",   "en",         "de",        "fr",       "es",
+                      "it",        "pt",       "nl",         "pl",        "ru",       "cs",
+                      "tr",        "ar",       "zh",         "ja",        "ko",       "sv"};
 
 }  // namespace
 
@@ -63,6 +73,26 @@ std::string shortened(std::string_view text) {
   const auto points = code_points(text);
   if (points.size() <= 30) return std::string(text);
   return std::string(text.substr(0, points[27].data() - text.data())) + "...";
+}
+
+// 1,234,567.8: thousands apart. With a point for the comma, and no comma behind it, it may be a
+// decimal number, and is one.
+static bool is_grouped(std::string_view cell, char group, char point) {
+  const std::string_view whole = cell.substr(0, cell.find(point));
+  if (group == '.' && whole.size() == cell.size() && std::ranges::count(whole, group) < 2)
+    return false;
+  size_t digits = 0, groups = 0;
+  for (const char c : whole.substr(whole.starts_with('-') ? 1 : 0)) {
+    if (c == group) {
+      if (digits == 0 || digits > 3 || (groups > 0 && digits != 3)) return false;
+      digits = 0, ++groups;
+    } else if (c < '0' || c > '9') {
+      return false;
+    } else {
+      ++digits;
+    }
+  }
+  return groups > 0 && digits == 3;
 }
 
 std::optional<double> to_number(std::string_view cell, bool decimal_comma) {
@@ -73,6 +103,12 @@ std::optional<double> to_number(std::string_view cell, bool decimal_comma) {
       cell.find('.') == std::string_view::npos) {
     changed = cell;
     changed[changed.find(',')] = '.';
+    cell = changed;
+  }
+  if (is_grouped(cell, decimal_comma ? '.' : ',', decimal_comma ? ',' : '.')) {
+    changed = cell;
+    std::erase(changed, decimal_comma ? '.' : ',');
+    std::ranges::replace(changed, ',', '.');
     cell = changed;
   }
   double value = 0;
@@ -126,8 +162,9 @@ int usual_name_weight(std::string_view name) {
   if (has(sure)) return 2;
   // Names that are as often values: a letter, "pos" for positive.
   if (lower.size() < 2 || has({"pos", "to", "from", "question", "answer"})) return 0;
-  const bool known = has(other) || std::any_of(usual.begin(), usual.end(),
-                                               [&](const auto& role) { return has(role.second); });
+  const bool known =
+      has(other) || has(languages) ||
+      std::any_of(usual.begin(), usual.end(), [&](const auto& role) { return has(role.second); });
   return known ? 1 : 0;
 }
 

@@ -56,7 +56,7 @@ class Choice {
       const std::string_view name = trimmed(part.substr(0, equals));
       const size_t role = role_called(name);
       if (role == roles_.size()) continue;
-      check(reasons_[role].empty(), "columns: ", name, " is said twice in '", asked, "'");
+      check(reasons_[role].empty(), "--columns: ", name, " is said twice in '", asked, "'");
       chosen_[role] = found(part.substr(equals + 1), name);
       reasons_[role] = "as asked";
       named = true;
@@ -75,6 +75,22 @@ class Choice {
         chosen_[r] = {static_cast<size_t>(fixed[r])};
         reasons_[r] = "as the format has it";
       }
+    }
+  }
+
+  void take_learned(std::span<const ColumnNames> learned) {
+    for (const ColumnNames& of : learned) {
+      const size_t r = role_called(of.role);
+      if (r == roles_.size() || !chosen_[r].empty()) continue;
+      std::vector<size_t> all;
+      for (const std::string& name : of.names) {
+        for (size_t c = 0; c < columns_.size(); ++c) {
+          if (columns_[c].name == name && is_free(c)) all.push_back(c);
+        }
+      }
+      if (all.empty() || all.size() != of.names.size()) continue;
+      chosen_[r] = std::move(all);
+      reasons_[r] = "the name it was learned by";
     }
   }
 
@@ -142,7 +158,7 @@ class Choice {
     for (size_t r = 0; r < roles_.size(); ++r) {
       if (chosen_[r].empty()) {
         check(!roles_[r].required, path_, ": which column is the ", roles_[r].name,
-              " cannot be told; say columns ", example(), ". There ",
+              " cannot be told; say --columns ", example(), ". There ",
               columns_.size() == 1 ? "is " : "are ", listed(columns_));
         continue;
       }
@@ -188,7 +204,7 @@ class Choice {
   [[noreturn]] void fail_form(const std::string& asked) const {
     std::string names;
     for (const Role& role : roles_) names += (names.empty() ? "" : ", ") + role.name;
-    fail("columns: needs ", names, " each with a column, such as ", example(), ", got '", asked,
+    fail("--columns: needs ", names, " each with a column, such as ", example(), ", got '", asked,
          "'");
   }
 
@@ -244,9 +260,19 @@ class Choice {
     }
     const std::string nearest = nearest_name(part, names);
     fail(path_, ": has no column '", shortened(part), "' for the ", role,
-         nearest.empty() ? "" : say("; did you mean '", nearest, "'?"), nearest.empty() ? ";" : "",
+         is_in_first_row(part)
+             ? "; the first row has it: if that names the columns, say --header yes"
+         : nearest.empty() ? ""
+                           : say("; did you mean '", nearest, "'?"),
+         nearest.empty() || is_in_first_row(part) ? ";" : "",
          " columns go by name or number, counted from 1. There ",
          columns_.size() == 1 ? "is " : "are ", listed(columns_));
+  }
+
+  bool is_in_first_row(std::string_view part) const {
+    return std::any_of(columns_.begin(), columns_.end(), [&](const ColumnInfo& column) {
+      return column.name.empty() && !column.samples.empty() && column.samples[0] == part;
+    });
   }
 
   bool wants_numbers() const {
@@ -339,10 +365,11 @@ bool is_like_labels(const ColumnInfo& column) {
 
 ColumnChoice choose_columns(const std::string& path, std::span<const Role> roles,
                             std::span<const ColumnInfo> columns, const std::string& asked,
-                            std::span<const int64_t> fixed) {
+                            std::span<const int64_t> fixed, std::span<const ColumnNames> learned) {
   Choice choice(path, roles, columns);
   choice.ask(asked);
   choice.take_fixed(fixed);
+  choice.take_learned(learned);
   choice.take_usual_names();
   choice.take_pictures();
   choice.take_in_order();

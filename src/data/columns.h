@@ -58,6 +58,12 @@ bool is_like_labels(const ColumnInfo& column);
 // At most thirty characters of it.
 std::string shortened(std::string_view text);
 
+// Names of the columns that a role had in the table that a model learned from.
+struct ColumnNames {
+  std::string role;
+  std::vector<std::string> names;
+};
+
 // The columns of each role, counted from 0; a role that is not required may have none.
 struct ColumnChoice {
   std::vector<std::vector<size_t>> columns;  // by role, in the order of the roles
@@ -71,8 +77,10 @@ struct ColumnChoice {
 // file with as many columns as roles gives them in order, else content decides: few different
 // values make a label, the longest texts a text. An Error says what to give and lists the columns.
 // `fixed`: defaults of the format by role (CoNLL's words and tags), -1 where there is none.
+// `learned`: of roles that are not said, columns of these names go before all guesses.
 ColumnChoice choose_columns(const std::string& path, std::span<const Role> roles,
                             std::span<const ColumnInfo> columns, const std::string& asked,
-                            std::span<const int64_t> fixed = {});
+                            std::span<const int64_t> fixed = {},
+                            std::span<const ColumnNames> learned = {});
 
 }  // namespace fovea

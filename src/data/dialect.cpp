@@ -44,10 +44,21 @@ size_t usual_width(const std::vector<std::vector<std::string>>& rows) {
   return width;
 }
 
+// Whether one of the cells is a name that a model learned a column by.
+bool has_name(std::span<const std::string> cells, std::span<const ColumnNames> learned) {
+  return std::any_of(learned.begin(), learned.end(), [&](const ColumnNames& of) {
+    return std::any_of(of.names.begin(), of.names.end(), [&](const std::string& name) {
+      return std::any_of(cells.begin(), cells.end(),
+                         [&](const std::string& cell) { return trimmed(cell) == name; });
+    });
+  });
+}
+
 class Recognition {
  public:
-  Recognition(const std::string& path, std::string_view head, bool all, std::span<const Role> roles)
-      : path_(path), head_(head), all_(all) {
+  Recognition(const std::string& path, std::string_view head, bool all, std::span<const Role> roles,
+              std::span<const ColumnNames> learned)
+      : path_(path), head_(head), all_(all), learned_(learned) {
     for (const Role& role : roles) {
       if (!role.required) continue;
       wants_text_ =
@@ -97,6 +108,9 @@ class Recognition {
     if (const auto columns = conll()) return *columns;
     if (auto best = best_separated("\t")) return *best;
     if (auto best = best_separated(",;|")) return *best;
+    // A table of one column, which a quote shows to be one.
+    if (has_name(std::span(lines_).first(1), learned_) && head_.find("\n\"") != head_.npos)
+      return separated(',');
     return text("a text a line: no separator stands equally often in every line");
   }
 
@@ -120,7 +134,7 @@ class Recognition {
     check((first != "{" && !array) || wanted_ < 2, path_, ":1: is one JSON ",
           array ? "array" : "object over several lines",
           "; needs an object a line: make them with jq -c ", array ? "'.[]'" : ".",
-          ", or say format");
+          ", or say --format text");
   }
 
   static std::vector<std::string_view> split(std::string_view line, char separator) {
@@ -247,6 +261,9 @@ class Recognition {
       if (one.width < 2 || !convinces(one)) continue;
       const auto better = [&](const Fit& a, const Fit& b) {
         if (std::abs(a.even - b.even) > 0.02) return a.even > b.even;
+        // 37,9;4 under Size;Rooms: the header tells which of the two it is.
+        const auto whole = [](const Fit& f) { return f.dialect.rows[0].size() == f.width; };
+        if (whole(a) != whole(b)) return whole(a);
         const bool comma = separator == ';';
         const bool a_header = find_header(a.dialect.rows, comma).found,
                    b_header = find_header(b.dialect.rows, false).found;
@@ -261,6 +278,7 @@ class Recognition {
   // Prose has commas too, and now and then a tab.
   bool convinces(const Fit& fit) const {
     const char separator = fit.dialect.separator;
+    if (!fit.dialect.rows.empty() && has_name(fit.dialect.rows[0], learned_)) return true;
     if (wanted_ == 1 && wants_text_ && !names_text(fit.dialect)) return false;
     if (separator == '\t') return wanted_ >= 2 || fit.even >= 0.8;
     if (fit.even < (wanted_ >= 2 ? 0.5 : 0.9)) return false;
@@ -306,6 +324,7 @@ class Recognition {
   bool all_, wants_text_ = false, wants_lists_ = false, wants_label_ = false,
              wants_numbers_ = false;
   size_t wanted_ = 0, groups_ = 0;
+  std::span<const ColumnNames> learned_;
   std::vector<std::string> lines_;  // the first ones that are not blank
 };
 
@@ -333,6 +352,22 @@ std::vector<std::string> json_paths(std::string_view head) {
   return collect.paths;
 }
 
+std::string_view without_lines(std::string_view text, int64_t count) {
+  for (; count > 0; --count) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text;
+}
+
+// How many lines above a table may be none of its rows: sep=; as Excel has it, and comments.
+int64_t lines_before(std::string_view head) {
+  int64_t count = 0;
+  for (; !head.empty(); head = without_lines(head, 1), ++count) {
+    const std::string_view line = trimmed(head.substr(0, head.find('\n')), "\r");
+    const bool sep = count == 0 && line.size() == 5 && to_lowercase(line).starts_with("sep=");
+    if (!sep && !line.starts_with("# ") && line != "#") break;
+  }
+  return count;
+}
+
 std::string separated_reason(const Dialect& dialect, const std::string& why) {
   return say(separator_name(dialect.separator), "-separated",
              dialect.header ? ", with a header: " : ", without a header: ", why);
@@ -347,17 +382,27 @@ std::unique_ptr<Rows> rows_of(const Dialect& dialect, LineReader& lines) {
   if (dialect.format == "jsonl") return json_rows(lines, dialect.names);
   if (dialect.format == "text") return text_rows(lines, dialect.split, dialect.blank_lines);
   if (dialect.separator == 0) return conll_rows(lines, dialect.format == "conllu");
+  for (int64_t i = 0; i < dialect.before; ++i) lines.next();
   return separated_rows(lines, dialect.separator, dialect.quotes);
 }
 
 Dialect recognise(const std::string& path, std::string_view head, bool all,
-                  std::span<const Role> roles, const std::string& format,
-                  const std::string& header) {
+                  std::span<const Role> roles, const std::string& format, const std::string& header,
+                  std::span<const ColumnNames> learned) {
   check(std::count(formats.begin(), formats.end(), format) > 0,
         unknown_name("format", format, formats));
   check(std::count(headers.begin(), headers.end(), header) > 0,
         unknown_name("header", header, headers));
-  Dialect dialect = Recognition(path, head, all, roles).run(format);
+  Dialect dialect;
+  const int64_t before = lines_before(head);
+  if (before > 0) {
+    dialect = Recognition(path, without_lines(head, before), all, roles, learned).run(format);
+    dialect.before = before;
+  }
+  // Comments of CoNLL-U are its own, and a heading of a text is text.
+  if (dialect.separator == 0) dialect = Recognition(path, head, all, roles, learned).run(format);
+  const bool named =
+      header == "auto" && !dialect.rows.empty() && has_name(dialect.rows[0], learned);
   const bool has_rows_with_names = dialect.separator != 0;
   if (dialect.format == "jsonl") dialect.names = json_paths(head);
   if (dialect.format == "conllu") {
@@ -365,15 +410,18 @@ Dialect recognise(const std::string& path, std::string_view head, bool all,
   }
   if (has_rows_with_names) {
     const bool decimal_comma = dialect.separator == ';';
-    const HeaderSign sign = find_header(dialect.rows, decimal_comma);
+    const HeaderSign sign = named ? HeaderSign{true, "the first row has names it was learned by"}
+                                  : find_header(dialect.rows, decimal_comma);
     dialect.header = header == "auto" ? sign.found : header == "yes";
     dialect.reason = separated_reason(dialect, header == "auto" ? sign.reason : "as asked");
   } else {
     check(header != "yes" || dialect.format == "text", path, ": is ", dialect.format,
-          ", which has no header; leave header away");
+          ", which has no header; leave --header away");
     LineReader lines = LineReader::of(head);
     dialect.rows = first_rows(*rows_of(dialect, lines));
-    dialect.header = header == "yes";
+    dialect.header =
+        header == "yes" || (header == "auto" && dialect.format == "text" && !dialect.rows.empty() &&
+                            has_name(dialect.rows[0], learned));
   }
   if (dialect.names.empty()) {
     if (dialect.header && !dialect.rows.empty()) {

@@ -17,6 +17,7 @@ struct Dialect {
   Quotes quotes = Quotes::rfc4180;  // of csv and tsv
   bool split = false;               // of text: a label before the first space
   bool blank_lines = false;         // of text: a blank line is a row
+  int64_t before = 0;               // lines above the table: Excel's sep=; or comments
   bool header = false;              // the first row holds names
   std::string reason{};             // "comma-separated, with a header: ..."
   // The first row's cells, if it is a header; of JSON the paths seen; of CoNLL-U its columns. Else
@@ -33,9 +34,10 @@ std::span<const std::string> known_headers();
 // are auto or one of those known. What the roles need decides where content leaves a doubt: lists
 // speak for CoNLL, a lone text for plain text, a label and a text may stand in one line with a
 // space between them. An Error if the file is JSON, but not JSON lines.
+// `learned`: a first row that has one of these names is a header.
 Dialect recognise(const std::string& path, std::string_view head, bool all,
-                  std::span<const Role> roles, const std::string& format,
-                  const std::string& header);
+                  std::span<const Role> roles, const std::string& format, const std::string& header,
+                  std::span<const ColumnNames> learned = {});
 
 // Rows of that dialect; JSON gives the cells of `names` only.
 std::unique_ptr<Rows> rows_of(const Dialect& dialect, LineReader& lines);

@@ -79,7 +79,7 @@ bool LineReader::is_sound(std::string_view line) {
       source_.encoding.starts_with("UTF-16")
           ? say("not ", source_.encoding, " text at character ",
                 code_points(line.substr(0, bad)).size() + 1, "; get the file again")
-          : say("not UTF-8 text at byte ", bad + 1, "; convert it, e.g. iconv -f latin1 -t utf-8");
+          : say("not UTF-8 text at byte ", bad + 1, "; convert it (iconv -f ITS-ENCODING -t utf-8) or say its --encoding");
   return false;
 }
 

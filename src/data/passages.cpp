@@ -146,7 +146,7 @@ void PassageCollector::refuse(const std::string& where, const std::string& probl
   check<ErrorKind::input>(skip_bad_, summary.path, line > 0 ? say(":", line) : "", ": ",
                           line > 0 ? "" : where + ": ", problem,
                           problem.find(';') == std::string::npos ? "; mend it" : "",
-                          ", or leave such questions out with skip_bad");
+                          ", or leave such questions out with --skip-bad");
   ++summary.bad_rows;
   if (summary.first_bad.size() < 5) summary.first_bad.push_back({line, say(where, ": ", problem)});
 }

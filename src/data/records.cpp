@@ -40,15 +40,19 @@ std::string ReadSummary::sentence() const {
 
 RecordReader::RecordReader(const std::string& path, std::vector<Role> roles,
                            const ReadOptions& options)
+    : RecordReader(LineReader(path, options.encoding, options.prompt), std::move(roles), options) {}
+
+RecordReader::RecordReader(LineReader lines, std::vector<Role> roles, const ReadOptions& options)
     : roles_(std::move(roles)),
       options_(options),
-      lines_(path, options.encoding, options.prompt),
+      lines_(std::move(lines)),
       values_(roles_.size()) {
   const std::string_view head = lines_.head(sample_size);
   // Who names the column of a text says that there are columns.
   const bool table = roles_.size() == 1 && !options.columns.empty();
-  dialect_ = recognise(lines_.path(), head, lines_.head_is_all(),
-                       table ? std::span<const Role>() : roles_, options.format, options.header);
+  dialect_ =
+      recognise(lines_.path(), head, lines_.head_is_all(), table ? std::span<const Role>() : roles_,
+                options.format, options.header, options.learned);
   decimal_comma_ = dialect_.separator == ';';
   summary_.path = lines_.path();
   summary_.format = dialect_.format;
@@ -64,11 +68,12 @@ RecordReader::RecordReader(const std::string& path, std::vector<Role> roles,
   rows_ = rows_of(dialect_, lines_);
 }
 
-FileContents look_into(const std::string& path, const ReadOptions& options) {
+FileContents look_into(const std::string& path, const ReadOptions& options,
+                       std::span<const Role> roles) {
   LineReader lines(path, options.encoding, options.prompt);
   const std::string_view head = lines.head(sample_size);
-  Dialect dialect =
-      recognise(lines.path(), head, lines.head_is_all(), {}, options.format, options.header);
+  Dialect dialect = recognise(lines.path(), head, lines.head_is_all(), roles, options.format,
+                              options.header, options.learned);
   FileContents found;
   found.summary.path = lines.path();
   found.summary.format = dialect.format;
@@ -102,8 +107,14 @@ void RecordReader::choose() {
     summary_.columns.resize(2);
     dialect_.names.resize(2);
   }
-  choice_ = choose_columns(lines_.path(), roles_, summary_.columns, options_.columns, fixed);
+  choice_ = choose_columns(lines_.path(), roles_, summary_.columns, options_.columns, fixed,
+                           options_.learned);
   summary_.columns_reason = choice_.reason;
+  for (size_t r = 0; r < roles_.size(); ++r) {
+    ColumnNames of{roles_[r].name, {}};
+    for (const size_t column : choice_.columns[r]) of.names.push_back(dialect_.names[column]);
+    if (!of.names.empty() && !std::ranges::count(of.names, "")) summary_.roles.push_back(of);
+  }
 }
 
 bool RecordReader::next() {
@@ -262,7 +273,7 @@ bool RecordReader::refuse(std::string problem, int64_t line) {
   if (line == 0) line = rows_->line();
   check<ErrorKind::input>(options_.skip_bad, lines_.path(), ":", line, ": ", problem,
                           problem.find(';') == std::string::npos ? "; mend it" : "",
-                          ", or leave such rows out with skip_bad");
+                          ", or leave such rows out with --skip-bad");
   ++summary_.bad_rows;
   if (options_.on_bad) options_.on_bad({line, problem});
   if (summary_.first_bad.size() < most_told) {

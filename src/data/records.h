@@ -35,10 +35,13 @@ struct ReadOptions {
   std::string header = "auto";    // yes, no
   std::string encoding = "auto";  // as open_text has it
   std::string columns{};          // as choose_columns has it
-  bool skip_bad = false;          // count bad rows and go on, instead of an Error at the first
-  bool may_be_empty = false;      // else a file without a record is an Error
-  bool prompt = false;            // a conversation: recognise by what the first read gives
-  bool verbatim = false;          // plain text: blank lines and spaces at the ends are text too
+  // Names of the columns in the table that the model learned from: a file that has them is read by
+  // them, whatever their order.
+  std::vector<ColumnNames> learned{};
+  bool skip_bad = false;      // count bad rows and go on, instead of an Error at the first
+  bool may_be_empty = false;  // else a file without a record is an Error
+  bool prompt = false;        // a conversation: recognise by what the first read gives
+  bool verbatim = false;      // plain text: blank lines and spaces at the ends are text too
   std::function<void(const BadRow&)> on_bad{};  // with skip_bad: is told of each, as it comes
 };
 
@@ -48,6 +51,7 @@ struct ReadSummary {
   bool header = false;                          // the first row named the columns
   std::string format_reason, columns_reason;    // why it was read so, and why these columns
   std::vector<ColumnInfo> columns;              // what the first rows tell of each
+  std::vector<ColumnNames> roles;               // the names of each role's, where there are names
   int64_t rows = 0, bad_rows = 0;               // good ones, and those passed over
   std::vector<BadRow> first_bad;                // at most five
 
@@ -61,8 +65,10 @@ struct FileContents {
   ReadSummary summary;                         // rows and bad_rows are not counted
   std::vector<std::vector<std::string>> rows;  // cells in the order of summary.columns
 };
-// Reads no further than recognising it takes.
-FileContents look_into(const std::string& path, const ReadOptions& options = {});
+// Reads no further than recognising it takes; what the roles need, if any are given, decides where
+// content leaves a doubt.
+FileContents look_into(const std::string& path, const ReadOptions& options = {},
+                       std::span<const Role> roles = {});
 
 // A row is bad if it is not text in the encoding, longer than longest_line, no JSON, has an
 // unclosed quote, more or fewer cells than the others, repeats the header, or lacks what a role
@@ -72,6 +78,8 @@ class RecordReader {
  public:
   // Opens the file, recognises it and chooses columns; path "-" is stdin.
   RecordReader(const std::string& path, std::vector<Role> roles, const ReadOptions& options = {});
+  // Of lines that were opened already, and of which no more than the head was looked at.
+  RecordReader(LineReader lines, std::vector<Role> roles, const ReadOptions& options);
 
   // Goes on to the next good record; false behind the last.
   bool next();

@@ -79,6 +79,7 @@ ReadOptions read_options(const DataOptions& o) {
   options.header = o.header;
   options.encoding = o.encoding;
   options.skip_bad = o.skip_bad;
+  options.learned = o.learned;
   return options;
 }
 
@@ -342,7 +343,9 @@ Config changed(const Config& config, const Settings& said) {
   for (const auto& [name, text] : said) {
     if (const FieldInfo* field = find_option(groups, name)) field->check_text(text);
   }
-  return checked_config(task, all, true);
+  Config result = checked_config(task, all, true);
+  result.learned = config.learned;
+  return result;
 }
 
 const std::vector<std::string>& resumable_options() {

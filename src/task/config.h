@@ -29,6 +29,7 @@ struct DataOptions : PictureOptions {
   // How files are read: see ReadOptions.
   std::string columns, format = "auto", header = "auto", encoding = "auto";
   bool skip_bad = false;
+  std::vector<ColumnNames> learned{};  // no option: the model's own table had these
   int64_t context = 256;              // lm: tokens of a window of text
   std::string tasks;                  // qa: only those, as 1,4-10
   int64_t hashed = 0;                 // qa: vectors, not learned, for words that are not known

@@ -120,7 +120,7 @@ class PairSolver final : public LabelSolver<NumberedPair> {
       check<ErrorKind::input>(all.names == scales_->names, from, ": its numbers are ",
                               listed(all.names), ", those that were learned from ",
                               listed(scales_->names),
-                              "; say columns numbers=", "... in that order");
+                              "; say --columns numbers=", "... in that order");
       return std::move(all.pairs);
     });
   }

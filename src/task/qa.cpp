@@ -85,8 +85,17 @@ class Qa final : public ExampleSolver<Numbered> {
     const bool blank = split_at_spaces(line).empty();
     if (blank) so_far.clear();
     if (blank || line.starts_with('{')) return blank ? std::nullopt : std::optional(line);
-    if (is_question(line)) return so_far + line;
-    so_far += line + "\n";
+    // As bAbI's files have it: numbers in front, of which 1 begins a story, and behind a question
+    // its answer.
+    std::string text = line.substr(0, line.find('\t'));
+    const size_t digits = text.find_first_not_of("0123456789");
+    if (digits > 0 && digits < 5 && text[digits] == ' ') {
+      const int number = std::stoi(text);
+      if (number == 1) so_far.clear();
+      if (number > std::ranges::count(so_far, '\n')) text.erase(0, digits + 1);
+    }
+    if (is_question(text)) return so_far + text;
+    so_far += text + "\n";
     return std::nullopt;
   }
 

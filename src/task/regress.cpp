@@ -142,9 +142,7 @@ class Regress final : public ExampleSolver<Row> {
             "regress: '", field, "' is not a number; needs ", d, " separated by commas");
       row.push_back(value);
     }
-    check(row.size() == d || row.size() == d + 1, "regress: needs ", d,
-          " numbers separated by commas, got ", row.size());
-    row.resize(d);
+    check(row.size() == d, "regress: needs ", d, " numbers separated by commas, got ", row.size());
     row.push_back(0);
     return row;
   }

@@ -31,6 +31,13 @@ Solver::Solver(const Config& config, Purpose purpose, const std::string& folder)
   parameters_ = Parameters(static_cast<uint64_t>(config.seed), Dtype::f32, file_->source());
 }
 
+void Solver::note_file(const ReadSummary& summary) const {
+  // The first one that a run reads is what it learns from.
+  if (learns_ && files_.empty()) learned_ = summary.roles;
+  files_.push_back(summary.sentence());
+  note(summary.sentence());
+}
+
 std::string Solver::split_text() const {
   const auto part = [](const std::string& name, const std::string& file, double share) {
     return file.empty() ? say(name, " is ", std::lround(1000 * share) / 10.0, " % of the data")

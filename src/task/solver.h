@@ -91,6 +91,8 @@ class Solver : public Learner {
 
   const Parameters& parameters() const override { return parameters_; }
   const Config& config() const { return config_; }  // as the run's folder keeps it
+  // The names of the columns it learns from, for that folder.
+  const std::vector<ColumnNames>& learned_columns() const { return learned_; }
 
  protected:
   // To be used, it reads its parameters from the folder as the model is made.
@@ -105,10 +107,7 @@ class Solver : public Learner {
   // For take_notes().
   void note(std::string sentence) const { notes_.push_back(std::move(sentence)); }
   // Of a file that was read.
-  void note_file(const ReadSummary& summary) const {
-    files_.push_back(summary.sentence());
-    note(summary.sentence());
-  }
+  void note_file(const ReadSummary& summary) const;
   // How each was read, in a sentence.
   const std::vector<std::string>& files() const { return files_; }
   // How dev and test came to be, as people say it.
@@ -123,6 +122,7 @@ class Solver : public Learner {
 
  private:
   mutable std::vector<std::string> notes_, files_;
+  mutable std::vector<ColumnNames> learned_;
   bool learns_;
   std::optional<ParameterFile> file_;
 };
@@ -186,6 +186,8 @@ void check_answer_options(const Config& config, const Settings& settings);
 // A solver that learns, and its folder with all but the weights; with "" none is made. `goes_on`:
 // the folder is there, and its vocabularies are used.
 std::unique_ptr<Solver> begin_run(const Config& config, const std::string& folder, bool goes_on);
+// All but the weights.
+void save_run(const Solver& solver, const std::string& folder);
 // With other settings for its answers and for how it reads files; others are refused.
 std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings = {});
 

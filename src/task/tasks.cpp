@@ -388,12 +388,26 @@ namespace {
 
 std::string config_path(const std::string& folder) { return folder + "/config.json"; }
 
+// Folders of before they were kept have none; whatever else is there is passed over.
+std::vector<ColumnNames> learned_columns(const nlohmann::json& config) {
+  std::vector<ColumnNames> learned;
+  if (!config.contains("columns") || !config["columns"].is_object()) return learned;
+  for (const auto& [role, names] : config["columns"].items()) {
+    learned.push_back({role, {}});
+    for (const auto& name : names) {
+      if (name.is_string()) learned.back().names.push_back(name.get<std::string>());
+    }
+  }
+  return learned;
+}
+
 }  // namespace
 
 void save_config(const std::string& folder, const Config& config) {
   make_folder(folder);
-  const nlohmann::ordered_json json{
+  nlohmann::ordered_json json{
       {"format", "fovea 2"}, {"task", config.task}, {"options", to_json(config)}};
+  for (const ColumnNames& of : config.learned) json["columns"][of.role] = of.names;
   const std::string text = json.dump(2) + "\n";
   write_file_atomically(config_path(folder), std::as_bytes(std::span(text)));
 }
@@ -412,7 +426,9 @@ Config load_config(const std::string& folder) {
                               json.contains("options") && json["task"].is_string(),
                           path, ": is not the configuration of a Fovea model");
   try {
-    return config_from_json(json["task"].get<std::string>(), json["options"]);
+    Config config = config_from_json(json["task"].get<std::string>(), json["options"]);
+    config.learned = learned_columns(json);
+    return config;
   } catch (const Error& error) {
     fail<ErrorKind::input>(path, ": ", error.what());
   }
@@ -440,10 +456,16 @@ std::vector<ScoredText> Solver::score(const std::vector<std::string>&) const {
 std::unique_ptr<Solver> begin_run(const Config& config, const std::string& folder, bool goes_on) {
   auto solver = find_task(config.task).make(config, Purpose::learn, goes_on ? folder : "");
   if (folder.empty() || goes_on) return solver;
-  make_folder(folder);
-  solver->save_vocabulary(folder);
-  save_config(folder, config);  // last: a folder with a config is whole
+  save_run(*solver, folder);
   return solver;
+}
+
+void save_run(const Solver& solver, const std::string& folder) {
+  make_folder(folder);
+  solver.save_vocabulary(folder);
+  Config config = solver.config();
+  config.learned = solver.learned_columns();
+  save_config(folder, config);  // last: a folder with a config is whole
 }
 
 std::unique_ptr<Solver> open_solver(const std::string& folder, const Settings& settings) {

@@ -117,6 +117,7 @@ class Run {
                        .steps = state_.step,
                        .epochs = state_.epoch,
                        .best_step = state_.best_step,
+                       .first_step = state_.step - steps_here_,
                        .seconds = seconds(),
                        .step_seconds = state_.step_seconds / std::max<double>(1, state_.step),
                        .best = {}};

@@ -80,6 +80,7 @@ struct TrainResult {
   // Why: "time", "steps", "epochs", "early stop", "fitted", "interrupted", "nothing to learn".
   std::string stopped;
   int64_t steps = 0, epochs = 0, best_step = 0;  // done; whole ones; the step of `best`
+  int64_t first_step = 0;                        // where it went on from
   double seconds = 0;                            // of all training, with what came before a restart
   double step_seconds = 0;                       // of one step, validations not counted
   double wait_seconds = 0;                       // of it, waiting for other ranks

@@ -102,6 +102,7 @@ void add_attend(CLI::App& app) {
   verb->add_flag("--colour,--color", words->colour, "Colours even where stdout is no terminal");
   verb->add_flag("--json", words->over.json, "Print the maps as JSON");
   words->answers = ConfigWords::of_answers(*verb);
+  words->answers->add_reading(*verb);
   verb->callback([words] { attend(*words); });
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -84,6 +85,14 @@ void eval(const EvalWords& words) {
     }
   }
   auto solver = solver_of(folder, *words.answers);
+  const std::string& learned = solver->config().data;
+  const bool own =
+      of_data && (words.data == "dev" ? solver->config().dev : solver->config().test).empty();
+  if (own && !learned.starts_with("builtin:") && learned.find(',') == std::string::npos &&
+      learned != "-" && !learned.empty() && !std::filesystem::exists(learned)) {
+    throw Error(say(learned, ", which this model learned from, is not there; name a file to ",
+                    "measure on: --data FILE"));
+  }
   const Evaluation evaluation = solver->evaluate(words.data);
   if (!of_data) print_notes(*solver);
   const Latency latency = latency_of(*solver, evaluation);

@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fovea/app/cli/interrupt.h"
@@ -28,6 +31,7 @@ struct FitWords {
   std::string out = "model", time = "5m", vectors, plan;
   std::vector<std::string> set;
   bool resume = false, json = false;
+  bool says_time = false;    // not the time that is usual
   std::vector<double> part;  // candidate, steps, last, seconds: one part of a search
 };
 
@@ -78,17 +82,14 @@ class LiveLine {
   bool drawn_ = false;
 };
 
-// Seconds that candidates need to be worth trying: fewer of them in little time.
-int64_t trained_in(double seconds) {
-  return std::clamp<int64_t>(static_cast<int64_t>(seconds / 25), 1, 6);
-}
-
 void print_tables(const FitReport& report) {
-  fmt::print("\n{:<18} {:>11} {:>22} {:>9} {:>8}\n", "model", "validation",
+  fmt::print("\n{:<18} {:>11} {:>28} {:>9} {:>8}\n", "model", "validation",
              words_of(report.metric) + ", test", "size", "steps");
   for (const FitReport::Row& row : report.rows) {
-    fmt::print("{:<18} {:>11.4f} {:>22} {:>9} {:>8}{}\n", row.name, row.validation,
-               row.test ? fmt::format("{:.4f} ± {:.4f}", *row.test, 1.96 * *row.error) : "-",
+    fmt::print("{:<18} {:>11.4f} {:>28} {:>9} {:>8}{}\n", row.name, row.validation,
+               row.test ? fmt::format("{:.4f} ({:.4f} to {:.4f})", *row.test, row.interval.low,
+                                      row.interval.high)
+                        : "-",
                short_count(row.parameters), row.baseline ? "-" : with_commas(row.steps),
                row.winner ? "  chosen" : "");
   }
@@ -119,6 +120,55 @@ void tidy(const SearchResult& result) {
   }
 }
 
+// A search reads its data again and again, and stdin comes once.
+std::string keep_stdin(const std::string& folder) {
+  const int first = std::getc(stdin);
+  check<ErrorKind::input>(first != EOF, "stdin: is empty; nothing can be learned from it");
+  std::ungetc(first, stdin);
+  make_folder(folder);
+  const std::string path = folder + "/stdin.txt";
+  std::ofstream file(path, std::ios::binary);
+  std::array<char, 1 << 16> part{};
+  while (const size_t n = std::fread(part.data(), 1, part.size(), stdin)) {
+    file.write(part.data(), static_cast<std::streamsize>(n));
+  }
+  file.close();
+  check<ErrorKind::io>(!file.fail() && !std::ferror(stdin), path, ": stdin cannot be kept there");
+  return path;
+}
+
+// With stdin as a file that is there for --resume and eval too.
+FitAsked without_stdin(FitAsked asked, const std::string& folder, LiveLine& line) {
+  std::vector<std::string*> places;
+  for (std::string& file : asked.files) places.push_back(&file);
+  places.push_back(&asked.dev);
+  places.push_back(&asked.test);
+  std::erase_if(places, [](const std::string* place) { return *place != "-"; });
+  check(places.size() <= 1, "fit: stdin can be one of the files only, and - is given ",
+        places.size(), " times");
+  if (places.empty()) return asked;
+  *places[0] = keep_stdin(folder);
+  line.tell("stdin: kept as " + *places[0]);
+  return asked;
+}
+
+// A search that goes on, or is done again, goes by its plan's time.
+void tell_of_time(const FitWords& words, const FitPlan& plan, bool goes_on, LiveLine& line) {
+  if (!words.says_time || (goes_on && seconds_of(words.time) == plan.seconds)) return;
+  line.tell(goes_on ? fmt::format("time: the plan's {:.0f} s count, {:.0f} of them are used; "
+                                  "--time {} does not count",
+                                  plan.seconds, plan.used, words.time)
+                    : fmt::format("time: a plan is done without a clock; --time {} does not count",
+                                  words.time));
+}
+
+// What was said for all models goes before what suits one.
+void take_said(const Settings& said, Settings& settings) {
+  for (const auto& [name, text] : said) {
+    if (settings.has(name) && name != "model") settings.set(name, text);
+  }
+}
+
 struct Prepared {
   FitData data;
   Audit audit;
@@ -134,9 +184,11 @@ Prepared prepare(const FitWords& words, const Settings& said, LiveLine& line) {
     made.data.task = made.plan.task;
     made.data.settings = made.plan.data;
     made.data.because.push_back(goes_on ? "goes on from " + kept : "by the plan " + words.plan);
+    tell_of_time(words, made.plan, goes_on, line);
   } else {
-    made.data = infer_data(words.asked);
-    made.data.settings.set(said);
+    FitAsked asked = without_stdin(words.asked, words.out, line);
+    asked.set = said;
+    made.data = infer_data(asked);
   }
   for (const std::string& reason : made.data.because) line.tell(reason);
   const Task& task = find_task(made.data.task);
@@ -150,8 +202,9 @@ Prepared prepare(const FitWords& words, const Settings& said, LiveLine& line) {
   made.plan.task = made.data.task;
   made.plan.data = made.data.settings;
   made.plan.seconds = seconds_of(words.time);
-  for (Candidate& one :
-       candidates(made.audit, {made.data.task, words.vectors, trained_in(made.plan.seconds)})) {
+  const int64_t trained = worth_training(made.plan.seconds, made.audit);
+  for (Candidate& one : candidates(made.audit, {made.data.task, words.vectors, trained})) {
+    take_said(said, one.settings);
     PlannedCandidate planned;
     static_cast<Candidate&>(planned) = std::move(one);
     made.plan.candidates.push_back(std::move(planned));
@@ -240,12 +293,15 @@ int fit(const FitWords& words, const Words& all) {
                         {"seconds", since()},
                         {"rows", nlohmann::json::array()}};
     for (const FitReport::Row& row : report.rows) {
-      json["rows"].push_back({{"name", row.name},
-                              {"validation", row.validation},
-                              {"test", row.test ? nlohmann::json(*row.test) : nlohmann::json()},
-                              {"error", row.error ? nlohmann::json(*row.error) : nlohmann::json()},
-                              {"baseline", row.baseline},
-                              {"seconds", row.seconds}});
+      json["rows"].push_back(
+          {{"name", row.name},
+           {"validation", row.validation},
+           {"test", row.test ? nlohmann::json(*row.test) : nlohmann::json()},
+           {"error", row.error ? nlohmann::json(*row.error) : nlohmann::json()},
+           {"interval",
+            row.test ? nlohmann::json{row.interval.low, row.interval.high} : nlohmann::json()},
+           {"baseline", row.baseline},
+           {"seconds", row.seconds}});
     }
     fmt::print("{}\n", json_text(json));
   } else {
@@ -264,10 +320,11 @@ int fit(const FitWords& words, const Words& all) {
 void add_fit(CLI::App& app, const Words& all, int& exit_code) {
   auto* verb = app.add_subcommand("fit", "Find the best model for a file that the time allows");
   auto words = std::make_shared<FitWords>();
-  verb->add_option("file", words->asked.files,
-                   "Files of examples; train, dev and test in their names tell the parts");
-  verb->add_option("--time", words->time, "All the time it may take: 90s, 5m, 2h")
-      ->capture_default_str();
+  verb->add_option(
+      "file", words->asked.files,
+      "Files of examples, or - (stdin); train, dev and test in their names tell the parts");
+  auto* time = verb->add_option("--time", words->time, "All the time it may take: 90s, 5m, 2h")
+                   ->capture_default_str();
   verb->add_option("--out", words->out, "Folder to keep the model in")->capture_default_str();
   verb->add_option("--task", words->asked.task, "The task, where the file does not tell");
   verb->add_option("--columns", words->asked.columns,
@@ -279,8 +336,16 @@ void add_fit(CLI::App& app, const Words& all, int& exit_code) {
   verb->add_option("--plan", words->plan, "Search again as this plan.json says, without a clock");
   verb->add_flag("--resume", words->resume, "Go on with the search that is in --out");
   verb->add_flag("--json", words->json, "Print the result as JSON");
-  verb->add_option("--part", words->part)->delimiter(',')->expected(4)->group("");  // for ranks
-  verb->callback([words, &all, &exit_code] { exit_code = fit(*words, all); });
+  verb->add_option("--part", words->part,
+                   "What ranks start each other with: candidate,steps,last,seconds of one training")
+      ->delimiter(',')
+      ->expected(4)
+      ->type_name("NUMBERS")
+      ->group("Ranks");
+  verb->callback([words, time, &all, &exit_code] {
+    words->says_time = time->count() > 0;
+    exit_code = fit(*words, all);
+  });
 }
 
 }  // namespace fovea::cli

@@ -36,7 +36,8 @@ class Answering {
       : solver_(solver),
         words_(words),
         task_(find_task(solver.config().task)),
-        gives_(variant_of(task_, solver.config().settings).gives) {
+        gives_(variant_of(task_, solver.config().settings).gives),
+        skips_bad_(words.answers->settings().get("skip_bad") == "true") {
     if (words.nbest > 1 && !task_.several_answers) {
       throw UsageError(say("predict: a model of ", task_.name, " has one answer a line; --nbest ",
                            words.nbest, " counts for those of translate, classify, lm and mlm"));
@@ -74,9 +75,14 @@ class Answering {
   }
 
   int64_t failed() const { return failed_; }
+  int64_t skipped() const { return skipped_; }  // rows that are none, and were to be left out
 
  private:
   void print(const Answered& answered, const Question& question) {
+    if (skips_bad_ && !question.error.empty()) {
+      ++skipped_;
+      return;
+    }
     if (!answered.error.empty()) {
       ++failed_;
       if (!words_.json) {
@@ -116,10 +122,11 @@ class Answering {
   const PredictWords& words_;
   const Task& task_;
   Gives gives_;
+  bool skips_bad_;
   std::vector<std::string> labels_;
   std::string so_far_;  // of a conversation
   uint64_t asked_before_ = 0;
-  int64_t failed_ = 0;
+  int64_t failed_ = 0, skipped_ = 0;
 };
 
 int predict(const PredictWords& words) {
@@ -136,6 +143,10 @@ int predict(const PredictWords& words) {
     some.clear();
   }
   answering.answer(some);
+  if (answering.skipped() > 0) {
+    fmt::print(stderr, "fovea: {} bad row{} left out\n", answering.skipped(),
+               answering.skipped() == 1 ? "" : "s");
+  }
   if (answering.failed() == 0) return 0;
   fmt::print(stderr, "fovea: {} line{} could not be answered\n", answering.failed(),
              answering.failed() == 1 ? "" : "s");

@@ -10,6 +10,7 @@
 
 #include "fovea/app/cli/config_words.h"
 #include "fovea/app/cli/help.h"
+#include "fovea/app/cli/option_table.h"
 #include "fovea/app/cli/ranks.h"
 #include "fovea/app/cli/terminal.h"
 #include "fovea/app/cli/verbs.h"
@@ -32,6 +33,14 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error,
   for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
   if (!words.empty() && words[0][0] != '-' && std::ranges::find(verbs, words[0]) == verbs.end()) {
     return unknown_name("verb", words[0], verbs);
+  }
+  // What options there are depends on the task.
+  if (words.size() > 1 && (words[0] == "train" || words[0] == "compare") && words[1][0] != '-') {
+    std::vector<std::string> names;
+    for (const Task& task : tasks()) names.push_back(task.name);
+    if (std::ranges::find(names, words[1]) == names.end()) {
+      return unknown_name("task", words[1], names);
+    }
   }
   const bool has_verb = !words.empty() && std::ranges::find(verbs, words[0]) != verbs.end();
   const CLI::App* verb = has_verb ? app.get_subcommand(words[0]) : &app;
@@ -66,7 +75,8 @@ void add_verbs(CLI::App& app, const Words& words, char** argv, int& exit_code) {
   add_shell(app);
   for (CLI::App* verb : app.get_subcommands({})) {
     verb->set_help_flag("-h,--help", "Print this help");
-    const bool many = verb->get_name() == "train" || verb->get_name() == "compare";
+    const bool many = std::ranges::any_of(option_lines(*verb),
+                                          [](const OptionLine& option) { return !option.often; });
     if (many) verb->set_help_all_flag("--help-all", "Print every option");
   }
 }
@@ -98,6 +108,13 @@ int run(int argc, char** argv) {
   }
   app.set_help_flag("-h,--help", "Print this help");
   add_verbs(app, words, argv, exit_code);
+  if (words.back() == "--help" && words[0][0] != '-') {
+    std::vector<std::string> verbs;
+    for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+    if (std::ranges::find(verbs, words[0]) == verbs.end()) {
+      throw UsageError(unknown_name("verb", words[0], verbs));
+    }
+  }
   const auto print_help = [&](bool all) {
     const auto verbs = app.get_subcommands();
     std::fputs(help_of(app, verbs.empty() ? nullptr : verbs[0], all).c_str(), stdout);

@@ -37,14 +37,26 @@ std::string columns_of(const std::string& columns, const std::vector<Role>& trai
   return found.empty() ? "" : found.substr(1);
 }
 
-// A file that names its columns is a table, and what is asked stands in one of them.
-bool is_table(const std::string& path, const std::string& encoding) {
-  if (!std::filesystem::is_regular_file(path)) return false;  // a pipe cannot be looked at twice
+// The format of a file that is a table, with what is asked in one of its columns: one that names
+// them, or sentences with a word a line where the task learned from such. "": it is none.
+std::string table_format(const std::string& path, const ReadOptions& said,
+                         std::span<const Role> learned_from) {
+  if (!std::filesystem::is_regular_file(path)) return "";  // a pipe cannot be looked at twice
   ReadOptions options;
-  options.encoding = encoding;
+  options.encoding = said.encoding;
+  options.learned = said.learned;
   const ReadSummary found = look_into(path, options).summary;
-  return found.format == "jsonl" ||
-         (found.header && (found.format == "csv" || found.format == "tsv"));
+  if (found.format == "jsonl" || found.header) return found.format;
+  const bool of_words = std::ranges::any_of(
+      learned_from, [](const Role& role) { return role.kind == Role::Kind::list; });
+  return of_words && found.format.starts_with("conll") ? found.format : "";
+}
+
+// Of a conversation: whether its first line names a column that was learned from.
+bool begins_with_names(LineReader& lines, const std::vector<ColumnNames>& learned) {
+  if (learned.empty()) return false;
+  const std::string_view head = lines.head(64 << 10);
+  return recognise(lines.path(), head, lines.head_is_all(), {}, "auto", "auto", learned).header;
 }
 
 }  // namespace
@@ -57,20 +69,31 @@ Questions::Questions(const Solver& solver, const std::string& path, const Settin
   // A conversation is in UTF-8 unless it says otherwise: its first line is too little to tell by.
   const std::string encoding = said.get("encoding", path == "-" ? "utf-8" : "auto");
   const bool nothing_said = !said.has("columns") && !said.has("format") && !said.has("header");
-  const bool table = nothing_said && path != "-" && !task.roles.empty() && is_table(path, encoding);
+  ReadOptions options = read_options(solver.config());
+  options.encoding = encoding;
+  std::string format;
+  std::optional<LineReader> conversation;
+  if (nothing_said && !task.roles.empty()) {
+    if (path != "-") {
+      format = table_format(path, options, variant.roles);
+    } else if (begins_with_names(conversation.emplace(path, encoding, true), options.learned)) {
+      format = "auto";
+    }
+  }
+  const bool table = !format.empty();
   if (nothing_said && !table) {
-    lines_.emplace(path, encoding, true);
+    if (!conversation) conversation.emplace(path, encoding, true);
+    lines_ = std::move(conversation);
     takes_json_ = task.roles.empty();
     return;
   }
-  ReadOptions options = read_options(solver.config());
-  options.encoding = encoding;
   std::vector<Role> roles{question};
   if (!task.beside.name.empty()) roles.push_back(task.beside);
   const std::string of_these = columns_of(options.columns, variant.roles, roles);
   if (!said.has("columns")) options.columns = table ? of_these : "";
   if (!of_these.empty() && said.has("columns")) options.columns = of_these;
-  if (table) options.format = options.header = "auto";
+  if (table)
+    options.format = format.starts_with("conll") ? format : "auto", options.header = "auto";
   options.skip_bad = options.may_be_empty = options.prompt = true;
   const std::string name = path == "-" ? "stdin" : path;
   options.on_bad = [bad = bad_, name](const BadRow& row) {
@@ -80,7 +103,11 @@ Questions::Questions(const Solver& solver, const std::string& path, const Settin
   two_texts_ = roles.size() > 1;
   // What is to be told need not be there, but is no number to tell it by.
   if (numbers_ && table) roles.push_back({"target", Role::Kind::number, false});
-  records_.emplace(path, std::move(roles), options);
+  if (conversation) {
+    records_.emplace(std::move(*conversation), std::move(roles), options);
+  } else {
+    records_.emplace(path, std::move(roles), options);
+  }
   fmt::print(stderr, "{}: {}; {}. {}.\n", name, records_->summary().format_reason,
              records_->summary().encoding, records_->summary().columns_reason);
 }

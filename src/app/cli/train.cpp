@@ -135,7 +135,17 @@ int train(const TrainWords& words) {
                                                     .stop = &watch_for_interrupt(),
                                                     .ranks = ranks});
   bar.finish();
-  if (there) save_config(words.out, config);  // what has changed held
+  if (there) {  // what has changed held
+    Config kept = config;
+    kept.learned = load_config(words.out).learned;
+    save_config(words.out, kept);
+  }
+  if (there && result.first_step == result.steps && result.stopped != "interrupted") {
+    fmt::print(stderr,
+               "fovea: nothing was left to do: the run has had its {} already; a longer --time, or "
+               "more --steps or --epochs, goes on\n",
+               result.stopped);
+  }
   if (result.stopped == "interrupted") {
     if (words.out.empty()) {
       fmt::print(stderr, "fovea: interrupted at step {}; nothing was kept, as there was no --out\n",

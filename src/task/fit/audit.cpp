@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "fovea/base/error.h"
@@ -176,6 +177,28 @@ void audit_tags(const FitParts& parts, Finder& find, Audit& audit) {
   }
 }
 
+// Of one side of a corpus.
+void audit_words(const std::vector<FitExample>& train, std::string FitExample::*side,
+                 Audit& audit) {
+  constexpr int64_t enough = 3;  // times that a word is seen to be learned
+  std::unordered_map<std::string_view, int64_t> counts;
+  for (const FitExample& e : train) {
+    for (const std::string_view word : split_at_spaces(e.*side)) ++counts[word];
+  }
+  std::set<std::string_view> letters;
+  int64_t known = 0, rare = 0, all = 0;
+  for (const auto& [word, n] : counts) {
+    for (const std::string_view letter : code_points(word)) letters.insert(letter);
+    known += n >= enough;
+    rare += n >= enough ? 0 : n;
+    all += n;
+  }
+  audit.known_words = std::max(audit.known_words, known);
+  audit.letters = std::max(audit.letters, static_cast<int64_t>(letters.size()));
+  audit.rare_words = std::max(audit.rare_words,
+                              static_cast<double>(rare) / std::max(1.0, static_cast<double>(all)));
+}
+
 void audit_numbers(const FitParts& parts, Finder& find) {
   if (parts.train.empty()) return;
   const size_t columns = parts.train[0].numbers.size();
@@ -206,8 +229,9 @@ Audit audit_data(const Config& config) {
   audit.examples = static_cast<int64_t>(parts.train.size());
   audit.validations = static_cast<int64_t>(parts.dev.size());
   audit.tests = static_cast<int64_t>(parts.test.size());
-  audit.facts.push_back(say(parts.train.size(), " examples to learn from, ", parts.dev.size(),
-                            " to validate on, ", parts.test.size(), " to test on"));
+  audit.facts.push_back(say(parts.train.size(), config.task == "lm" ? " lines" : " examples",
+                            " to learn from, ", parts.dev.size(), " to validate on, ",
+                            parts.test.size(), " to test on"));
   for (const ReadSummary& file : parts.files) {
     std::vector<std::string> shown;
     for (const auto& bad : file.first_bad)
@@ -221,6 +245,10 @@ Audit audit_data(const Config& config) {
   if (labels) audit_labels(parts, config, find, audit);
   if (config.task == "label") audit_tags(parts, find, audit);
   if (config.task == "regress") audit_numbers(parts, find);
+  if (config.task == "translate") {
+    audit_words(parts.train, &FitExample::input, audit);
+    audit_words(parts.train, &FitExample::answer, audit);
+  }
   if (audit.labels > 0) audit.facts.push_back(say(audit.labels, " labels"));
   return audit;
 }

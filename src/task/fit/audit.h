@@ -22,6 +22,10 @@ struct Audit {
   int64_t labels = 0;      // different labels or tags that are learned from; 0: no such task
   bool entities = false;   // tags that mark them
   bool from_text = false;  // a number from a text
+  // Of translate, the side that has more: different words that come often enough to be learned, the
+  // part of all words that do not, and different letters.
+  int64_t known_words = 0, letters = 0;
+  double rare_words = 0;
 };
 
 // An Error where nothing can be learned: a single label, too few rows.

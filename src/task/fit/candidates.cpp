@@ -1,5 +1,7 @@
 #include "fovea/task/fit/candidates.h"
 
+#include <algorithm>
+
 #include "fovea/base/error.h"
 #include "fovea/model/table.h"
 #include "fovea/task/solver.h"
@@ -112,41 +114,47 @@ std::vector<Candidate> taggers(const Audit& audit, const CandidateAsked& asked) 
            false}};
 }
 
+// Small corpora want small models, few pieces (Sennrich, Zhang 2019) and more steps in an epoch.
+struct TranslatorSizes {
+  int64_t pieces;
+  std::string batch, width, layers, model_width, hidden;  // width: of rnn; the rest of transformer
+};
+TranslatorSizes translator_sizes(int64_t examples) {
+  if (examples < 2'000) return {500, "16", "128", "2", "64", "128"};
+  if (examples < 10'000) return {2'000, "32", "192", "3", "192", "384"};
+  if (examples <= 20'000) return {4'000, "64", "192", "3", "192", "384"};
+  return {8'000, "64", "192", "3", "192", "384"};
+}
+
 std::vector<Candidate> translators(const Audit& audit) {
-  // Pieces keep the output layer, and with it a step, small where words are many.
-  const std::string pieces = audit.examples > 20'000 ? "unigram:8000" : "unigram:4000";
-  const Settings shared{{"tokens", pieces}, {"batch", "64"}, {"smoothing", "0.1"}, {"beam", "4"}};
-  const auto with = [&](const Settings& more) {
-    Settings settings = shared;
+  const TranslatorSizes s = translator_sizes(audit.examples);
+  // Every letter is a piece of its own, and some more are to be left for what letters make up.
+  const std::string pieces = say("unigram:", std::max(s.pieces, 2 * audit.letters));
+  const auto with = [&](const std::string& tokens, const Settings& more) {
+    Settings settings{{"tokens", tokens}, {"batch", s.batch}, {"smoothing", "0.1"}, {"beam", "4"}};
     settings.set(more);
     return settings;
   };
-  return {{"rnn",
-           with({{"model", "rnn"},
-                 {"embed", "192"},
-                 {"width", "192"},
-                 {"dropout", "0.3"},
-                 {"rate", "0.002"},
-                 {"warmup", "100"}}),
-           false},
-          {"transformer",
-           with({{"model", "transformer"},
-                 {"layers", "3"},
-                 {"width", "192"},
-                 {"heads", "4"},
-                 {"hidden", "384"},
-                 {"dropout", "0.2"},
-                 {"rate", "0.001"},
-                 {"warmup", "400"}}),
-           false},
-          {"rnn-wide",
-           with({{"model", "rnn"},
-                 {"embed", "256"},
-                 {"width", "256"},
-                 {"dropout", "0.35"},
-                 {"rate", "0.002"},
-                 {"warmup", "100"}}),
-           false}};
+  const Settings rnn{{"model", "rnn"},   {"embed", s.width}, {"width", s.width},
+                     {"dropout", "0.3"}, {"rate", "0.002"},  {"warmup", "100"}};
+  const Settings transformer{
+      {"model", "transformer"}, {"layers", s.layers}, {"width", s.model_width}, {"heads", "4"},
+      {"hidden", s.hidden},     {"dropout", "0.2"},   {"rate", "0.001"},        {"warmup", "400"}};
+  // Few words, each seen often, need no pieces; pieces keep the output layer, and with it a step,
+  // small where words are many.
+  const bool few_words =
+      audit.known_words > 0 && audit.known_words < 3'000 && audit.rare_words < 0.05;
+  if (few_words) {
+    return {{"rnn-words", with("auto", rnn), false},
+            {"transformer-words", with("auto", transformer), false},
+            {"rnn-pieces", with(pieces, rnn), false},
+            {"transformer-pieces", with(pieces, transformer), false}};
+  }
+  Settings wide = with(pieces, rnn);
+  wide.set({{"embed", "256"}, {"width", "256"}, {"dropout", "0.35"}});
+  return {{"rnn", with(pieces, rnn), false},
+          {"transformer", with(pieces, transformer), false},
+          {"rnn-wide", wide, false}};
 }
 
 std::vector<Candidate> language_models(const Audit& audit) {
@@ -196,6 +204,12 @@ std::vector<Candidate> all_models(const Task& task) {
 }
 
 }  // namespace
+
+int64_t worth_training(double seconds, const Audit& audit) {
+  const double words = static_cast<double>(audit.examples) * audit.mean_words;
+  const double each = words == 0 ? 25 : words < 20'000 ? 6 : words < 100'000 ? 12 : 25;
+  return std::clamp<int64_t>(static_cast<int64_t>(seconds / each), 1, 6);
+}
 
 std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked) {
   std::vector<Candidate> all = asked.task == "classify"    ? classifiers(audit, asked)

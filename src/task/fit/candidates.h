@@ -21,6 +21,8 @@ struct CandidateAsked {
   std::string vectors;  // a file; empty: none
   int64_t trained = 4;  // at most so many that are trained by steps
 };
+// How many are worth training in so many seconds: a step on little text is quick.
+int64_t worth_training(double seconds, const Audit& audit);
 
 // Only rows of the table that fit the task; all that they say is checked.
 std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked);

@@ -11,8 +11,11 @@ namespace fovea {
 
 // What the user has said already; empty: to be found out.
 struct FitAsked {
-  std::vector<std::string> files{};  // the data, at least one; their names may tell the parts
+  // The data, at least one; their names may tell the parts. Several may stand in one with commas
+  // between them.
+  std::vector<std::string> files{};
   std::string task{}, columns{}, dev{}, test{};  // as the options of these names
+  Settings set{};                                // other options that all models get
 };
 
 // What was found out.

@@ -56,8 +56,14 @@ Look look_at(const std::string& path, bool task_said) {
   if (!look.form.task.empty()) return look;
   const std::vector<Role> roles{{"label", Role::Kind::label}, {"text"}};
   look.dialect = recognise(path, head, lines.head_is_all(), roles, "auto", "auto");
-  look.columns = describe_columns(look.dialect.names, look.dialect.rows, false);
+  look.columns =
+      describe_columns(look.dialect.names, look.dialect.rows, look.dialect.separator == ';');
   return look;
+}
+
+bool is_table(const Look& look) {
+  const bool columns = look.dialect.header || look.dialect.separator == '\t';
+  return look.dialect.format == "jsonl" || (columns && look.columns.size() >= 2);
 }
 
 }  // namespace fovea

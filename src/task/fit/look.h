@@ -21,6 +21,9 @@ struct Look {
 // Where the task is said, forms that tell another are not looked for.
 Look look_at(const std::string& path, bool task_said);
 
+// Rows whose columns have names, or tabs between them: what no line of a plain text looks like.
+bool is_table(const Look& look);
+
 // Of a table: label and text, two texts, numbers, or a task that the names of its columns tell.
 void infer_table(const std::string& path, const Look& look, FitData& data);
 

@@ -1,5 +1,9 @@
 #include "fovea/task/fit/parts.h"
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
 #include "fovea/data/aspects.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/split.h"
@@ -64,6 +68,33 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
   return all;
 }
 
+// Each part that has no file of its own takes an example away, and one is to be left.
+void check_enough(const Config& config, const std::vector<FitExample>& all) {
+  const size_t least = 1 + size_t{config.dev.empty()} + size_t{config.test.empty()};
+  if (all.size() >= least) return;
+  if (config.task != "lm" && config.task != "mlm") {
+    fail(config.data, ": has ", all.size(), all.size() == 1 ? " example" : " examples",
+         ", and to learn from some and measure on others takes at least ", least,
+         "; give more, or files with --dev and --test");
+  }
+  size_t bytes = 0;
+  for (const FitExample& line : all) bytes += line.input.size();
+  fail(config.data, ": all its text, ", bytes, " bytes, stands in ",
+       all.size() == 1 ? "one line" : say(all.size(), " lines"),
+       ", and lines are what is held out to measure on; break it into lines, such as one for each ",
+       "sentence, or give files with --dev and --test");
+}
+
+// What a text ends with, so many of its lines; one stays.
+std::vector<FitExample> take_end(std::vector<FitExample>& from, double lines) {
+  const auto most = static_cast<int64_t>(from.size()) - 1;
+  const auto count = std::min(std::max<int64_t>(1, std::llround(lines)), most);
+  std::vector<FitExample> end(std::make_move_iterator(from.end() - count),
+                              std::make_move_iterator(from.end()));
+  from.resize(from.size() - static_cast<size_t>(count));
+  return end;
+}
+
 }  // namespace
 
 bool reads_text(const Config& config) {
@@ -82,6 +113,16 @@ FitParts read_fit_parts(const Config& config) {
   FitParts parts;
   parts.train = read(config, config.data, parts);
   if (config.data.starts_with("builtin:")) return parts;
+  check_enough(config, parts.train);
+  if (config.task == "lm") {  // a text is cut, the end of it first
+    const auto whole = static_cast<double>(parts.train.size());
+    const auto held_out = [&](const std::string& file, double part) {
+      return file.empty() ? take_end(parts.train, whole * part) : read(config, file, parts);
+    };
+    parts.test = held_out(config.test, config.test_part);
+    parts.dev = held_out(config.dev, config.dev_part);
+    return parts;
+  }
   const auto held_out = [&](const std::string& file, double part, const char* name) {
     const auto key = [](const FitExample& e) { return e.together; };
     return file.empty() ? take_part(parts.train, part, name, key) : read(config, file, parts);

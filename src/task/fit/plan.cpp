@@ -36,6 +36,7 @@ void FitPlan::save(const std::string& path) const {
                                  {"steps", one.steps},
                                  {"whole", one.whole},
                                  {"first", one.first},
+                                 {"warmup", one.warmup},
                                  {"step_seconds", one.step_seconds},
                                  {"reached", one.reached},
                                  {"finished", one.finished},
@@ -69,6 +70,7 @@ FitPlan FitPlan::load(const std::string& path) {
       one.steps = from.at("steps").get<std::vector<int64_t>>();
       one.whole = from.at("whole");
       one.first = from.at("first");
+      one.warmup = from.value("warmup", int64_t{0});  // older plans have none
       one.step_seconds = from.at("step_seconds");
       one.reached = from.at("reached").get<std::vector<double>>();
       one.finished = from.at("finished");

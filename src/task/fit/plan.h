@@ -17,6 +17,7 @@ struct PlannedCandidate : Candidate {
   std::vector<int64_t> steps{};
   int64_t whole = 0;
   int64_t first = 0;        // steps that told how long one takes, before the first rung
+  int64_t warmup = 0;       // steps of warm-up behind those; 0: as the settings have it
   double step_seconds = 0;  // when it was planned
   // What it had reached at the end of each rung that it took part in.
   std::vector<double> reached{};

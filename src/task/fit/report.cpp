@@ -40,15 +40,16 @@ void add_verdict(const FitPlan& plan, const SearchResult& result, const MetricKi
   if (best.test && best.error) {
     report.verdict.push_back(fmt::format("{}: {} {} on the test part, 95 % interval {} to {}",
                                          best.name, words_of(report.metric), figure(*best.test),
-                                         figure(*best.test - 1.96 * *best.error),
-                                         figure(*best.test + 1.96 * *best.error)));
+                                         figure(best.interval.low), figure(best.interval.high)));
   }
   const FitReport::Row* next = nullptr;
   for (const FitReport::Row& row : report.rows) {
     if (row.winner || !row.test) continue;
     if (!next || sign * (*row.test - *next->test) > 0) next = &row;
   }
-  if (next && best.test) {
+  if (next && best.test && figure(*best.test) == figure(*next->test)) {
+    report.verdict.push_back("as good as the next best that was tested, " + next->name);
+  } else if (next && best.test) {
     const double ahead = sign * (*best.test - *next->test);
     const bool differs = next->to_best.verdict == Verdict::one_seed_differs ||
                          best.to_best.verdict == Verdict::one_seed_differs;
@@ -116,6 +117,8 @@ FitReport report_of(const FitPlan& plan, const SearchResult& result) {
       measured.push_back(measure_choice(tallies, metric.of));
       row.test = measured.back().values[0];
       row.error = error_of(measured.back());
+      row.interval = interval_of(report.metric, *row.test, *row.error,
+                                 static_cast<int64_t>(measured.back().influences.size()));
       row_of.push_back(report.rows.size());
     }
     report.rows.push_back(std::move(row));
@@ -140,14 +143,16 @@ namespace {
 std::vector<std::string> leaderboard(const FitReport& report) {
   std::vector<std::string> lines;
   for (const FitReport::Row& row : report.rows) {
-    lines.push_back(fmt::format(
-        "| {}{} | {} | {} | {} | {} | {:.1f} |", row.name,
-        row.winner     ? " (chosen)"
-        : row.baseline ? " (baseline)"
-                       : "",
-        figure(row.validation),
-        row.test ? fmt::format("{} ± {}", figure(*row.test), figure(1.96 * *row.error)) : "",
-        row.parameters, row.steps, row.seconds));
+    lines.push_back(
+        fmt::format("| {}{} | {} | {} | {} | {} | {:.1f} |", row.name,
+                    row.winner     ? " (chosen)"
+                    : row.baseline ? " (baseline)"
+                                   : "",
+                    figure(row.validation),
+                    row.test ? fmt::format("{} ({} to {})", figure(*row.test),
+                                           figure(row.interval.low), figure(row.interval.high))
+                             : "",
+                    row.parameters, row.steps, row.seconds));
   }
   return lines;
 }
@@ -181,13 +186,14 @@ std::string model_card(const FitPlan& plan, const FitData& data, const Audit& au
       words_of(report.metric));
   for (const std::string& line : leaderboard(report)) card += line + "\n";
   card +=
-      "\n± is half a 95 % interval over test examples; the test part was measured once, for "
+      "\nIn brackets are 95 % intervals over test examples; the test part was measured once, for "
       "the chosen model and the baselines. The model was chosen on validation.\n";
   for (const auto& [name, why] : report.failed) card += "\n" + name + " failed: " + why + "\n";
   for (const PlannedCandidate& one : plan.candidates) {
-    if (one.name == report.rows[0].name) {
-      card += "\nOptions of the chosen one: `" + settings_text(one.settings) + "`\n";
-    }
+    if (one.name != report.rows[0].name) continue;
+    Settings settings = one.settings;
+    if (one.warmup > 0) settings.set("warmup", say(one.warmup));
+    card += "\nOptions of the chosen one: `" + settings_text(settings) + "`\n";
   }
   return card + "\nThe same again, bit for bit: `fovea fit --plan plan.json --out OTHER`\n";
 }

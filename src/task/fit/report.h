@@ -5,6 +5,7 @@
 
 #include "fovea/task/fit/audit.h"
 #include "fovea/task/fit/inference.h"
+#include "fovea/task/fit/interval.h"
 #include "fovea/task/fit/search.h"
 #include "fovea/train/significance.h"
 
@@ -16,6 +17,7 @@ struct FitReport {
     std::string name;                       // the candidate's
     double validation = 0;                  // the metric there, at its best
     std::optional<double> test{}, error{};  // error: of the test value, one standard deviation
+    Interval interval{};                    // of the test value, where there is one
     Difference to_best{};                   // of those tested
     bool winner = false, baseline = false;  // best on validation; not trained by steps
     int64_t steps = 0, parameters = 0;      // how long it was trained, how many numbers it has

@@ -157,11 +157,7 @@ class Search {
     const Config config = there ? load_config(tried.folder) : config_of(i);
     const Stopwatch watch;
     solvers_[i] = task_.make(config, Purpose::learn, there ? tried.folder : "");
-    if (!there) {
-      make_folder(tried.folder);
-      solvers_[i]->save_vocabulary(tried.folder);
-      save_config(tried.folder, config);
-    }
+    if (!there) save_run(*solvers_[i], tried.folder);
     load_seconds_ = std::max(load_seconds_, watch.seconds());
     tried.parameters = solvers_[i]->parameters().count();
     return *solvers_[i];
@@ -184,6 +180,8 @@ class Search {
     options.save_every = 5;
     options.schedule = last ? "linear" : "constant";
     options.floor = last ? 0.02 : 0;
+    const PlannedCandidate& planned = plan_.candidates[i];
+    if (planned.warmup > 0 && steps > planned.first) options.warmup = planned.warmup;
     TrainCall call;
     call.options = options;
     call.folder = tried.folder;
@@ -360,6 +358,9 @@ class Search {
         there = (there + plan_.factor - 1) / plan_.factor;
       }
       one.whole = one.steps.back();
+      // A rung says little of a candidate whose rate has hardly risen.
+      const int64_t warmup = solver(i).config().warmup;
+      one.warmup = std::min(warmup, std::max<int64_t>(1, one.steps[0] / 4));
     }
     plan_.save(call_.folder + "/plan.json");
     tell(say("plan: ", n, " models in ", plan_.rungs, " rungs of ", std::round(each_rung), " s"));

@@ -6,6 +6,7 @@
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
 #include "fovea/task/fit/look.h"
+#include "fovea/task/fit/roles.h"
 #include "fovea/task/solver.h"
 
 namespace fovea {
@@ -77,28 +78,34 @@ const Task* task_by_names(const Look& look) {
   return best;
 }
 
-// A label, and two texts that are about as long as each other.
-bool is_pair(const Look& look) {
-  if (look.columns.size() != 3 || !look.columns[0].name.empty()) return false;
-  std::vector<const ColumnInfo*> texts;
-  bool label = false;
-  for (const ColumnInfo& column : look.columns) {
-    if (is_like_labels(column)) {
-      label = true;
-    } else if (!column.numeric && words_of(column) >= 2) {
-      texts.push_back(&column);
-    }
-  }
-  return label && texts.size() == 2 && words_of(*texts[0]) < 3 * words_of(*texts[1]) + 3 &&
-         words_of(*texts[1]) < 3 * words_of(*texts[0]) + 3;
-}
-
 // Columns that hold no answer, whatever they look like.
 bool is_aside(const ColumnInfo& column) {
   static const std::set<std::string> names{"id",   "idx",    "index",    "split", "fold", "date",
                                            "time", "author", "user",     "url",   "lang", "year",
                                            "link", "source", "language", "part",  "set"};
   return names.contains(to_lowercase(column.name));
+}
+
+// The columns of a label and of two texts that are about as long as each other, neither of which
+// has a usual name of a text (a title and its body); "": there are none such.
+std::string pair_columns(const Look& look) {
+  std::vector<size_t> texts, labels;
+  for (size_t i = 0; i < look.columns.size(); ++i) {
+    const ColumnInfo& column = look.columns[i];
+    if (is_aside(column)) continue;
+    if (is_like_labels(column)) {
+      labels.push_back(i);
+    } else if (!column.numeric && words_of(column) >= 2 && !is_named(column, "text")) {
+      texts.push_back(i);
+    } else {
+      return "";
+    }
+  }
+  if (labels.size() != 1 || texts.size() != 2) return "";
+  const double first = words_of(look.columns[texts[0]]), second = words_of(look.columns[texts[1]]);
+  if (first >= 3 * second + 3 || second >= 3 * first + 3) return "";
+  return say("label=", reference(look, labels[0]), ",a=", reference(look, texts[0]),
+             ",b=", reference(look, texts[1]));
 }
 
 }  // namespace
@@ -110,7 +117,10 @@ void infer_table(const std::string& path, const Look& look, FitData& data) {
       std::ranges::count_if(columns, [](const ColumnInfo& c) { return c.numeric; }));
   std::vector<size_t> texts, labels, sources, targets;
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (!columns[i].numeric && (is_varied(columns[i]) || is_named(columns[i], "text"))) {
+    // Sentences that repeat are texts all the same.
+    const bool sentences = words_of(columns[i]) >= 4 && columns[i].distinct >= 20;
+    if (!columns[i].numeric &&
+        (is_varied(columns[i]) || is_named(columns[i], "text") || sentences)) {
       texts.push_back(i);
     }
     // A usual name of a label may be one of a text that is to be written: target.
@@ -145,9 +155,12 @@ void infer_table(const std::string& path, const Look& look, FitData& data) {
   if (named != nullptr) {
     data.task = named->name;
     reason(say("task: ", named->name, ", by the names of the columns"));
-  } else if (data.task.empty() && is_pair(look)) {
+  } else if (const std::string pair = pair_columns(look);
+             data.task.empty() && !data.settings.has("columns") && !pair.empty()) {
     data.task = "pair";
+    data.settings.set("columns", pair);
     reason("task: pair, as there are two texts and a column of few values");
+    reason("columns: " + pair);
   }
   if (!data.task.empty() && data.task != "classify" && data.task != "translate" &&
       data.task != "regress") {
@@ -156,6 +169,10 @@ void infer_table(const std::string& path, const Look& look, FitData& data) {
   if (data.task.empty() && columns.size() >= 2 && numbers == columns.size()) {
     data.task = "regress";
     reason(say("task: regress, as all ", columns.size(), " columns are numbers"));
+  }
+  if (data.task == "regress" && data.settings.has("columns")) {
+    reason("columns: " + data.settings.get("columns") + ", as said");
+    return;
   }
   if (data.task == "regress") {
     check(columns.size() >= 2, path, ": has one column of numbers; which number is to be learned ",
@@ -187,6 +204,7 @@ void infer_table(const std::string& path, const Look& look, FitData& data) {
         ": no column is a text to learn from, and not all are numbers; say --task, and --columns ",
         "label=..,text=..; it has ", list_columns(look));
     data.task = "classify";
+    check_roles(path, find_task(data.task), roles_in(data.settings.get("columns")));
     reason("task: classify, as there is a text and a column of few values");
   }
   const std::vector<Role> roles{{"label", Role::Kind::label}, {"text"}};
@@ -200,6 +218,9 @@ void infer_table(const std::string& path, const Look& look, FitData& data) {
   check(said || l.distinct * 2 <= l.seen || l.seen < 20 || is_named(l, "label"), path, ": is ",
         name_of(look, label), " a label? ", l.distinct, " of its first ", l.seen,
         " values differ. Say --columns label=..,text=.., or --task; it has ", list_columns(look));
+  check(said || !t.numeric, path, ": is ", name_of(look, text),
+        " a text? It holds numbers. Say --columns label=..,text=.., or --task; it has ",
+        list_columns(look));
   if (!said) {
     data.settings.set("columns",
                       say("label=", reference(look, label), ",text=", reference(look, text)));
