@@ -52,7 +52,8 @@ const Fields<RandomAccessOptions>& random_access_fields() {
   static const Fields<O> fields{
       {"registers", &O::registers, "registers of the machine", whole_from(1, 64)},
       {"width", &O::width, "units of a layer", whole_from(1, 65536)},
-      {"machine_steps", &O::machine_steps, "most steps of a run", whole_from(1, 1000)},
+      {"machine_steps", &O::machine_steps, "most steps of a run; 0: two more than there are cells",
+       whole_from(0, 1000)},
       {"noise", &O::noise, "noise of the wiring while training, at first", between(0, 100)},
       {"entropy", &O::entropy, "bonus for undecided wiring, at first", between(0, 100)},
       {"settle", &O::settle, "epochs in which noise and bonus fade", whole_from(1, 1e9)}};
@@ -103,7 +104,8 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
   int64_t choices = 0;
   Recorder* recorder = Recorder::current();
 
-  for (int64_t t = 0; t < options_.machine_steps; ++t) {
+  const int64_t steps = options_.machine_steps > 0 ? options_.machine_steps : M + 2;
+  for (int64_t t = 0; t < steps; ++t) {
     std::vector<Tensor> seen;
     for (const Tensor& r : registers) seen.push_back(slice(r, 1, 0, 1));
     const Tensor wire = wiring_(relu(hidden_(concat(seen, 1))));
@@ -167,7 +169,7 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
       recorder->keep("circuit", std::move(w));
     }
     const Tensor stop = sigmoid(slice(wire, 1, 0, 1));
-    const bool last = t + 1 == options_.machine_steps;
+    const bool last = t + 1 == steps;
     run.stops.push_back(last ? left : left * stop);
     run.memories.push_back(memory);
     left = left * (1.0 - stop);

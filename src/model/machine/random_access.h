@@ -16,12 +16,13 @@
 namespace fovea {
 
 struct RandomAccessOptions {
-  int64_t registers = 4;       // all hold 0 at first
-  int64_t width = 32;          // units of the controller's hidden layer
-  int64_t machine_steps = 12;  // most steps of a run
-  double noise = 1;            // of the wiring while training, at first
-  double entropy = 0.1;        // bonus for wiring that is undecided, at first
-  int64_t settle = 30;         // epochs in which both fade to a hundredth
+  int64_t registers = 4;      // all hold 0 at first
+  int64_t width = 32;         // units of the controller's hidden layer
+  int64_t machine_steps = 0;  // most steps of a run; 0: two more than there are cells, so that
+                              // more cells get more of them
+  double noise = 1;           // of the wiring while training, at first
+  double entropy = 0.1;       // bonus for wiring that is undecided, at first
+  int64_t settle = 30;        // epochs in which both fade to a hundredth
 };
 // As options of a run.
 const Fields<RandomAccessOptions>& random_access_fields();

@@ -49,13 +49,11 @@ std::vector<ModelEntry> machine_rows() {
        .paper = "Graves, Wayne, Danihelka 2014",
        .equation = "w = sharpen(shift(g softmax(b cos(k, M_i)) + (1 - g) w)),  r = sum_i w_i M_i,  "
                    "M_i <- M_i (1 - w_i e) + w_i a",
-       // Graves's own rule: 1e-4 below the root.
-       .defaults = {{"optimizer", "rmsprop"},
-                    {"centred", "true"},
-                    {"eps", "0.01"},
-                    {"rate", "0.0001"},
+       .defaults = {{"optimizer", "adam"},
+                    {"rate", "0.001"},
+                    {"schedule", "cosine"},
                     {"clip", "10"},
-                    {"batch", "1"}},
+                    {"batch", "16"}},
        .options =
            [](const Settings& s) {
              Infos list = turing_fields().infos();
