@@ -60,8 +60,8 @@ std::string shortened(std::string_view text);
 
 // Names of the columns that a role had in the table that a model learned from.
 struct ColumnNames {
-  std::string role;
-  std::vector<std::string> names;
+  std::string role;                // as Role has it
+  std::vector<std::string> names;  // one a column
 };
 
 // The columns of each role, counted from 0; a role that is not required may have none.

@@ -75,11 +75,11 @@ bool LineReader::is_sound(std::string_view line) {
   }
   const int64_t bad = first_not_utf8(line);
   if (bad < 0) return true;
-  problem_ =
-      source_.encoding.starts_with("UTF-16")
-          ? say("not ", source_.encoding, " text at character ",
-                code_points(line.substr(0, bad)).size() + 1, "; get the file again")
-          : say("not UTF-8 text at byte ", bad + 1, "; convert it (iconv -f ITS-ENCODING -t utf-8) or say its --encoding");
+  problem_ = source_.encoding.starts_with("UTF-16")
+                 ? say("not ", source_.encoding, " text at character ",
+                       code_points(line.substr(0, bad)).size() + 1, "; get the file again")
+                 : say("not UTF-8 text at byte ", bad + 1,
+                       "; convert it (iconv -f ITS-ENCODING -t utf-8) or say its --encoding");
   return false;
 }
 

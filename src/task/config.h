@@ -30,10 +30,10 @@ struct DataOptions : PictureOptions {
   std::string columns, format = "auto", header = "auto", encoding = "auto";
   bool skip_bad = false;
   std::vector<ColumnNames> learned{};  // no option: the model's own table had these
-  int64_t context = 256;              // lm: tokens of a window of text
-  std::string tasks;                  // qa: only those, as 1,4-10
-  int64_t hashed = 0;                 // qa: vectors, not learned, for words that are not known
-  std::string lengths, test_lengths;  // algorithm: of the problems; empty: as suits them
+  int64_t context = 256;               // lm: tokens of a window of text
+  std::string tasks;                   // qa: only those, as 1,4-10
+  int64_t hashed = 0;                  // qa: vectors, not learned, for words that are not known
+  std::string lengths, test_lengths;   // algorithm: of the problems; empty: as suits them
   int64_t bits = 8, symbols = 32, repeats = 10;
   int64_t curriculum = 0;         // algorithm: epochs until all lengths are in use
   int64_t side = 32;              // of built-in pictures

@@ -77,12 +77,9 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
   const int64_t B = in.question.count(), d = options_.width;
   const bool adjacent = options_.tying == "adjacent";
   const int64_t slots = options_.memory > 0 ? options_.memory : times_;
-  const RememberedSentences sentences =
-      remembered(in.story, longest_sentence_,
-                 {.memory = slots,
-                  .times = times_,
-                  .first_id = first_time_,
-                  .noise = options_.noise});
+  const RememberedSentences sentences = remembered(
+      in.story, longest_sentence_,
+      {.memory = slots, .times = times_, .first_id = first_time_, .noise = options_.noise});
   const Tensor weights =
       story_weights(options_.positions, longest_sentence_, d, tables_[0].weight.dtype());
   // A last slot of zeros stands for all that are empty.
@@ -97,9 +94,8 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
       tables_[adjacent ? 0 : 2](in.question, places_in(in.question, longest_sentence_), weights);
   static const Alignment linearly = row_alignment("linear", Linearly{});
   const bool linear_now = in.epoch >= 0 && in.epoch < options_.linear_start;
-  const Tensor bias = options_.empty
-                          ? empty_slots(sentences.outer.lengths(), S, slots, u.dtype())
-                          : Tensor();
+  const Tensor bias =
+      options_.empty ? empty_slots(sentences.outer.lengths(), S, slots, u.dtype()) : Tensor();
   Tensor keys = rows(0), values = adjacent ? Tensor() : rows(1);
   for (int64_t k = 0; k < options_.hops; ++k) {
     if (adjacent) values = rows(k + 1);

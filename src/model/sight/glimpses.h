@@ -29,7 +29,7 @@ struct GlimpseModelOptions {
   int64_t scales = 1;      // of a glimpse, each twice as wide as the one before
   int64_t width = 256;     // of the state; half of it of what is seen, and of where
   double deviation = 0.1;  // of places, in halves of a picture's side
-  double reward = 1;        // weight of the REINFORCE term beside the cross-entropy
+  double reward = 1;       // weight of the REINFORCE term beside the cross-entropy
   double dropout = 0;      // of the last state
 };
 // What both rows read, and what only drawn places need.

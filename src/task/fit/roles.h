@@ -1,4 +1,4 @@
-// The task that columns speak of when they are said by their roles: label=..,text=..
+// The task that columns speak of when they are said by their roles, as label=5,text=3.
 #pragma once
 
 #include <string>
