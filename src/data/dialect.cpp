@@ -44,16 +44,6 @@ size_t usual_width(const std::vector<std::vector<std::string>>& rows) {
   return width;
 }
 
-// Whether one of the cells is a name that a model learned a column by.
-bool has_name(std::span<const std::string> cells, std::span<const ColumnNames> learned) {
-  return std::any_of(learned.begin(), learned.end(), [&](const ColumnNames& of) {
-    return std::any_of(of.names.begin(), of.names.end(), [&](const std::string& name) {
-      return std::any_of(cells.begin(), cells.end(),
-                         [&](const std::string& cell) { return trimmed(cell) == name; });
-    });
-  });
-}
-
 class Recognition {
  public:
   Recognition(const std::string& path, std::string_view head, bool all, std::span<const Role> roles,
@@ -374,6 +364,15 @@ std::string separated_reason(const Dialect& dialect, const std::string& why) {
 }
 
 }  // namespace
+
+bool has_name(std::span<const std::string> cells, std::span<const ColumnNames> learned) {
+  return std::any_of(learned.begin(), learned.end(), [&](const ColumnNames& of) {
+    return std::any_of(of.names.begin(), of.names.end(), [&](const std::string& name) {
+      return std::any_of(cells.begin(), cells.end(),
+                         [&](const std::string& cell) { return trimmed(cell) == name; });
+    });
+  });
+}
 
 std::span<const std::string> known_formats() { return formats; }
 std::span<const std::string> known_headers() { return headers; }

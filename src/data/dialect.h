@@ -42,6 +42,9 @@ Dialect recognise(const std::string& path, std::string_view head, bool all,
 // Rows of that dialect; JSON gives the cells of `names` only.
 std::unique_ptr<Rows> rows_of(const Dialect& dialect, LineReader& lines);
 
+// Whether one of the cells is a name that a model learned a column by.
+bool has_name(std::span<const std::string> cells, std::span<const ColumnNames> learned);
+
 // Whether the first of these rows names the columns, and why.
 struct HeaderSign {
   bool found = false;  // the first row is a header

@@ -26,14 +26,17 @@ std::string version_text() {
   return say("fovea " FOVEA_VERSION " (", kernel::simd_target(), ", ", threads(), " threads)");
 }
 
-// CLI11 calls a misspelt verb an unexpected argument; a person wants to know the nearest verb.
-std::string usage_error(const CLI::App& app, const CLI::ParseError& error,
-                        const std::vector<std::string>& words) {
+// Where the first word is no verb, which is the nearest: CLI11 calls it an unexpected argument.
+std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> verbs;
   for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
-  if (!words.empty() && words[0][0] != '-' && std::ranges::find(verbs, words[0]) == verbs.end()) {
-    return unknown_name("verb", words[0], verbs);
-  }
+  const bool known =
+      words.empty() || words[0][0] == '-' || std::ranges::find(verbs, words[0]) != verbs.end();
+  return known ? "" : unknown_name("verb", words[0], verbs);
+}
+
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error,
+                        const std::vector<std::string>& words) {
   // What options there are depends on the task.
   if (words.size() > 1 && (words[0] == "train" || words[0] == "compare") && words[1][0] != '-') {
     std::vector<std::string> names;
@@ -42,7 +45,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error,
       return unknown_name("task", words[1], names);
     }
   }
-  const bool has_verb = !words.empty() && std::ranges::find(verbs, words[0]) != verbs.end();
+  const bool has_verb = !words.empty() && words[0][0] != '-';
   const CLI::App* verb = has_verb ? app.get_subcommand(words[0]) : &app;
   std::vector<std::string> flags;
   for (const CLI::Option* option : verb->get_options()) {
@@ -108,13 +111,9 @@ int run(int argc, char** argv) {
   }
   app.set_help_flag("-h,--help", "Print this help");
   add_verbs(app, words, argv, exit_code);
-  if (words.back() == "--help" && words[0][0] != '-') {
-    std::vector<std::string> verbs;
-    for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
-    if (std::ranges::find(verbs, words[0]) == verbs.end()) {
-      throw UsageError(unknown_name("verb", words[0], verbs));
-    }
-  }
+  // Its help would be that of the program.
+  if (const std::string unknown = unknown_verb(app, words); !unknown.empty())
+    throw UsageError(unknown);
   const auto print_help = [&](bool all) {
     const auto verbs = app.get_subcommands();
     std::fputs(help_of(app, verbs.empty() ? nullptr : verbs[0], all).c_str(), stdout);

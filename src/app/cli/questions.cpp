@@ -52,11 +52,19 @@ std::string table_format(const std::string& path, const ReadOptions& said,
   return of_words && found.format.starts_with("conll") ? found.format : "";
 }
 
-// Of a conversation: whether its first line names a column that was learned from.
+// Of a conversation: whether it is a table whose first line names a column that was learned from.
+// Lines that cannot be read are for whoever answers them, one by one.
 bool begins_with_names(LineReader& lines, const std::vector<ColumnNames>& learned) {
   if (learned.empty()) return false;
   const std::string_view head = lines.head(64 << 10);
-  return recognise(lines.path(), head, lines.head_is_all(), {}, "auto", "auto", learned).header;
+  if (head.find('\n') >= head.size() - 1) return false;  // one line is a question
+  try {
+    const Dialect found =
+        recognise(lines.path(), head, lines.head_is_all(), {}, "auto", "auto", learned);
+    return found.header && has_name(found.names, learned);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
