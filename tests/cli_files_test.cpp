@@ -397,6 +397,19 @@ TEST(Files, ANumberFromAText) {
   EXPECT_LT(answers.at(1)["answer"], 2.5);
   EXPECT_EQ(json::parse(run(program + " eval " + to + " --json").out)["metrics"], test);
   EXPECT_FALSE(json::parse(run(program + " attend " + to + " great --json").out)["maps"].empty());
+  // Baselines; `mean` is of numbers too, so that only the file says which is meant.
+  for (const std::string model : {"linear", "mean"}) {
+    SCOPED_TRACE(model);
+    const std::string at = s.path() + "/" + model;
+    const Ended fitted = run(program + " train regress --json --model " + model + " --data " +
+                             file + " --out " + at);
+    ASSERT_EQ(fitted.exit, 0);
+    const json reached = json::parse(fitted.out)["test"];
+    const double explained = reached["r2"];
+    EXPECT_TRUE(model == "linear" ? explained > 0.9 : explained < 0.1) << explained;
+    EXPECT_EQ(json::parse(run(program + " eval " + at + " --json").out)["metrics"], reached);
+    EXPECT_EQ(run(program + " attend " + at + " great --json").exit, model == "linear" ? 0 : 1);
+  }
   // The same by the model's name, and by what the file holds.
   EXPECT_EQ(run(program + " train regress --steps 1 --data " + file).exit, 0);
   EXPECT_EQ(run(program + " train regress --model transformer --heads 2 --width 12 --data " + file +

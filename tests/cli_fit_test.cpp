@@ -41,6 +41,18 @@ TEST(Baselines, AreModelsLikeAnyOther) {
            {"classify --data builtin:sentiment --model wide --embed 8 --width 8 --score-width 8 "
             "--steps 7",
             "not a bad film"},
+           {"pair --data builtin:answers --model linear",
+            "where does anna live ?\tanna lives in rome"},
+           {"pair --data builtin:answers --model most_frequent", "where is she ?\tin rome"},
+           {"pair --data builtin:records --model linear", "she feels her heart race\t90,?,100,120"},
+           {"pair --data builtin:answers --model wide --beside parallel --embed 8 --width 8 "
+            "--steps 7",
+            "where does anna live ?\tanna lives in rome"},
+           {"aspect --data builtin:aspects --model linear", "the food is great\tfood"},
+           {"aspect --data builtin:aspects --model wide --beside rotatory --embed 8 --width 8 "
+            "--steps 7",
+            "the food is great\tfood"},
+           {"aspect --data builtin:aspects --model most_frequent", "the food is great\tfood"},
            {"label --data builtin:tags --model crf", "the old man"},
            {"label --data builtin:tags --model most_frequent", "the old man"},
            {"label --data builtin:tags --output crf --embed 8 --width 8 --steps 7", "the old man"},
@@ -97,6 +109,19 @@ TEST(Fit, FindsAModelForAFileAndLeavesAFolderLikeAnyOther) {
       run("FOVEA_THREADS=3 " + program + " fit --plan " + out + "/plan.json --out " + again).exit,
       0);
   EXPECT_EQ(bytes_of(out + "/model.safetensors"), bytes_of(again + "/model.safetensors"));
+}
+
+TEST(Fit, ASeedOfItsOwn) {
+  const ScratchFolder scratch;
+  const std::string data = scratch.write("opinions.csv", opinions(120)),
+                    out = scratch.path() + "/fit";
+  ASSERT_EQ(run(program + " fit " + data + " --time 2s --set seed=7 --out " + out).exit, 0);
+  EXPECT_TRUE(fs::exists(out + "/runs/linear/seed-7/config.json"));
+  const auto config = nlohmann::json::parse(bytes_of(out + "/runs/linear/seed-7/config.json"));
+  EXPECT_EQ(config["options"]["seed"], 7);
+  const Ended bad = run(program + " fit " + data + " --set seed=../x --out " + out + "b", true);
+  EXPECT_EQ(bad.exit, 1);
+  EXPECT_FALSE(fs::exists(out + "b"));
 }
 
 TEST(Fit, BadFilesGetOneSentence) {
@@ -208,9 +233,13 @@ TEST(FitPlan, IsReadAsItWasWritten) {
   EXPECT_EQ(read.candidates[1].warmup, 7);
   EXPECT_EQ(promoted(read, 0, true), (std::vector<size_t>{1, 2}));
   EXPECT_EQ(promoted(read, 0, false), (std::vector<size_t>{0, 3}));
-  EXPECT_EQ(rungs_for(9, 3), 3);
-  EXPECT_EQ(rungs_for(1, 3), 1);
-  EXPECT_EQ(rungs_for(0, 3), 0);
+  plan.places = {4, 3};  // there was time for more
+  plan.save(scratch.path() + "/plan.json");
+  EXPECT_EQ(promoted(FitPlan::load(scratch.path() + "/plan.json"), 0, true),
+            (std::vector<size_t>{1, 2, 3}));
+  EXPECT_EQ(places_for(9, 3), (std::vector<int64_t>{9, 3, 1}));
+  EXPECT_EQ(places_for(1, 3), std::vector<int64_t>{1});
+  EXPECT_TRUE(places_for(0, 3).empty());
   EXPECT_NE(error_of([&] { FitPlan::load(scratch.write("bad.json", "{}")); }), "");
 }
 

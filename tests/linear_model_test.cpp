@@ -1,15 +1,19 @@
 // Models that are fitted at once: features, coordinate descent, calibration, n-grams, neighbours.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "fovea/base/parallel.h"
+#include "fovea/data/feature_words.h"
 #include "fovea/data/ngrams.h"
 #include "fovea/data/tag_features.h"
 #include "fovea/model/linear/calibration.h"
 #include "fovea/model/linear/classifier.h"
 #include "fovea/model/linear/coordinate_descent.h"
 #include "fovea/model/linear/crf_tagger.h"
+#include "fovea/model/linear/regressor.h"
+#include "fovea/model/linear/ridge.h"
 #include "fovea/model/ngram/kneser_ney.h"
 #include "fovea/model/numbers/nearest.h"
 #include "support/scratch.h"
@@ -87,6 +91,52 @@ TEST(Ngrams, LettersStayInsideOfWordsAndKeepCharactersWhole) {
   EXPECT_NEAR(sum, places, 1e-6);
 }
 
+TEST(Ngrams, MarkedWordsAreFeaturesOfTheirOwn) {
+  const Texts texts{{"a", "b", marked("m", "a"), marked("m", "b"), marked("o", "b")}};
+  // Words: a, b, a b, and as many of m, one of o; letters: three of a, three of b.
+  EXPECT_EQ(ngrams_of(texts, {.words = 2, .letters = 0, .least = 1}).size(), 7);
+  EXPECT_EQ(ngrams_of(texts, {.words = 2, .letters = 3, .least = 1}).size(), 13);
+}
+
+TEST(FeatureWords, OfAPairSayWhatBothHave) {
+  const std::vector<std::string> first{"where", "is", "anna"}, second{"anna", "is", "out", "is"};
+  const FeatureWords all = words_of_pair(first, second);
+  EXPECT_EQ(all.words, (std::vector<std::string>{
+                           "where", "is", "anna", marked("second", "anna"), marked("second", "is"),
+                           marked("second", "out"), marked("second", "is"),
+                           marked("shared", "anna"), marked("shared", "is"),
+                           marked("second in first", "7"), marked("long second in first", "10"),
+                           marked("first in second", "6"), marked("long first in second", "5")}));
+  EXPECT_EQ(all.tokens, (std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 3, 4, -1, -1, -1, -1}));
+  EXPECT_EQ(words_of_pair({}, {}).words.size(), 0U);
+}
+
+TEST(FeatureWords, OfARecordSayAboutHowLargeEachNumberIs) {
+  const std::vector<std::string> text{"ill"}, names{"age", "pulse", "heat"};
+  const FeatureWords all = words_of_record(text, names, std::vector{-0.1, std::nan(""), 8.0});
+  EXPECT_EQ(all.words, (std::vector<std::string>{"ill", marked("age", "-1"), marked("pulse", "?"),
+                                                 marked("heat", "5")}));
+  EXPECT_EQ(all.tokens, (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+TEST(FeatureWords, OfAPhraseSayWhatStandsRoundIt) {
+  const std::vector<std::string> words{"the", "red", "wine", "is", "bad", ",", "i", "think"};
+  const FeatureWords all = words_of_phrase(words, 1, 3);
+  const auto said = [&](const std::string& mark) {
+    std::string text;
+    for (const std::string& word : all.words) {
+      const std::string begin = marked(mark, "");
+      if (word.starts_with(begin)) text += (text.empty() ? "" : " ") + word.substr(begin.size());
+    }
+    return text;
+  };
+  EXPECT_EQ(said("near"), "the $T$ is bad , i");
+  EXPECT_EQ(said("clause"), "the $T$ is bad");
+  EXPECT_EQ(said("phrase"), "red wine");
+  EXPECT_EQ(all.words.size(), all.tokens.size());
+  EXPECT_EQ(words_of_phrase({}, 0, 1).words.size(), 2U) << "two places of no phrase";
+}
+
 SparseRows rows_of(const std::vector<std::vector<float>>& dense) {
   std::vector<int32_t> offsets{0}, ids;
   std::vector<float> values;
@@ -147,6 +197,69 @@ TEST(CoordinateDescent, FindsTheMinimum) {
   const LinearFit warm =
       fit_two_classes(rows, 3, first, options, fit_two_classes(rows, 3, first, other).dual);
   for (size_t f = 0; f < 4; ++f) EXPECT_NEAR(warm.weight[f], fit.weight[f], 1e-4);
+}
+
+TEST(Ridge, IsTheClosedForm) {
+  Random random(2);
+  std::vector<std::vector<float>> x;
+  std::vector<float> y;
+  std::array<double, 3> mean{};
+  for (int i = 0; i < 30; ++i) {
+    const auto a = static_cast<float>(random.normal()), b = static_cast<float>(random.normal());
+    x.push_back({a, b + 1});
+    y.push_back(2 * a - b + 3 + static_cast<float>(random.normal()));
+    mean[0] += static_cast<double>(a) / 30, mean[1] += static_cast<double>(b + 1) / 30;
+    mean[2] += static_cast<double>(y.back()) / 30;
+  }
+  for (double cost : {0.02, 1.0, 50.0}) {
+    SCOPED_TRACE(cost);
+    // About the means: (S + I / 2 C) w = s, by Cramer's rule.
+    double aa = 0.5 / cost, bb = aa, ab = 0, ay = 0, by = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double a = static_cast<double>(x[i][0]) - mean[0],
+                   b = static_cast<double>(x[i][1]) - mean[1],
+                   target = static_cast<double>(y[i]) - mean[2];
+      aa += a * a, bb += b * b, ab += a * b, ay += a * target, by += b * target;
+    }
+    const double under = aa * bb - ab * ab, first = (ay * bb - by * ab) / under,
+                 second = (by * aa - ay * ab) / under;
+    RidgeOptions options;
+    options.cost = cost;
+    options.tolerance = 1e-9;
+    const RidgeFit fit = fit_ridge(rows_of(x), 2, y, options);
+    EXPECT_LE(fit.rounds, 10);
+    EXPECT_NEAR(fit.weight[0], first, 1e-6);
+    EXPECT_NEAR(fit.weight[1], second, 1e-6);
+    EXPECT_NEAR(fit.weight[2], mean[2] - first * mean[0] - second * mean[1], 1e-6);
+    const RidgeFit warm = fit_ridge(rows_of(x), 2, y, options, fit.weight);
+    EXPECT_EQ(warm.rounds, 0) << "where it ends it stays";
+  }
+}
+
+TEST(LinearRegressor, LearnsTheSameBitsOnAnyThreads) {
+  const auto examples = [](int64_t n, uint64_t seed) {
+    const Points points(n, seed);
+    std::vector<float> targets;
+    for (const auto& row : points.x) targets.push_back(row[0] - 2 * row[1] + 0.5F);
+    ModelInputs in;
+    in.sparse = rows_of(points.x);
+    return Fitted::Examples{in, Tensor::of({n, 1}, targets)};
+  };
+  const Fitted::Examples train = examples(600, 4), dev = examples(50, 5);
+  std::vector<std::vector<float>> weights;
+  for (int count : {1, 3}) {
+    set_threads(count);
+    Parameters table(0);
+    const LinearRegressor model(table, {.sparse = 3}, {});
+    model.fit(train, dev, nullptr);
+    EXPECT_NEAR(model.vote(0), 1, 0.01);
+    EXPECT_NEAR(model.vote(1), -2, 0.01);
+    const Tensor found = model(dev.inputs).scores;
+    for (int64_t i = 0; i < 50; ++i) EXPECT_NEAR(found.read()[i], dev.targets.read()[i], 0.05);
+    weights.emplace_back(table["weight"].read().begin(), table["weight"].read().end());
+  }
+  set_threads(2);
+  EXPECT_EQ(weights[0], weights[1]);
 }
 
 TEST(Calibration, FindsHowSureScoresAre) {

@@ -13,18 +13,27 @@ enum Kind : uint64_t { of_words = 1, of_letters = 2 };
 
 bool begins_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
+// What marked() made, up to the word itself; empty of a plain word, which has no byte 0.
+std::string_view mark_of(std::string_view word) {
+  if (word.empty() || word[0] != '\0') return {};
+  const size_t end = word.find('\0', 1);
+  return end == word.npos ? std::string_view() : word.substr(0, end + 1);
+}
+
 // Calls f(feature, kind, first word, last word) for every group.
 template <class F>
 void each_group(const NgramOptions& o, std::span<const std::string> words, F&& f) {
   const auto n = static_cast<int32_t>(words.size());
   for (int32_t first = 0; first < n; ++first) {
     FeatureHash hash(of_words);
+    const std::string_view mark = mark_of(words[static_cast<size_t>(first)]);
     const int32_t end = static_cast<int32_t>(std::min<int64_t>(n, first + o.words));
     for (int32_t last = first; last < end; ++last) {
+      if (mark_of(words[static_cast<size_t>(last)]) != mark) break;
       hash.add(words[static_cast<size_t>(last)]).add(' ');
       f(hash.finish(), of_words, first, last);
     }
-    if (o.letters < 2) continue;
+    if (o.letters < 2 || !mark.empty()) continue;
     const std::string word = " " + words[static_cast<size_t>(first)] + " ";
     for (size_t from = 0; from < word.size(); ++from) {
       if (!begins_character(word[from])) continue;
@@ -41,6 +50,12 @@ void each_group(const NgramOptions& o, std::span<const std::string> words, F&& f
 }
 
 }  // namespace
+
+std::string marked(std::string_view mark, std::string_view word) {
+  std::string made(1, '\0');
+  made.append(mark).append(1, '\0').append(word);
+  return made;
+}
 
 Ngrams Ngrams::learn(const NgramOptions& options, int64_t texts,
                      const std::function<std::vector<std::string>(int64_t)>& words_of) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "fovea/data/feature_index.h"
 
@@ -17,6 +18,10 @@ struct NgramOptions {
   int64_t least = 2;    // those of fewer texts are left out
   int64_t most = 0;     // most of them; 0: all
 };
+
+// A word as another feature than it is by itself or with any other mark: of the second text, near a
+// phrase. It has no groups of letters, and groups of words are all of one mark.
+std::string marked(std::string_view mark, std::string_view word);
 
 // The groups that are known from many texts, and how much each tells.
 class Ngrams {

@@ -2,6 +2,7 @@
 
 #include "fovea/model/linear/classifier.h"
 #include "fovea/model/linear/crf_tagger.h"
+#include "fovea/model/linear/regressor.h"
 #include "fovea/model/ngram/kneser_ney.h"
 #include "fovea/model/numbers/nearest.h"
 
@@ -10,22 +11,42 @@ namespace {
 
 using Infos = std::vector<FieldInfo>;
 
+// Of texts, pairs and phrases: the task makes n-grams of them.
+ModelEntry linear_row(Takes takes, std::string title) {
+  return {.name = "linear",
+          .takes = takes,
+          .gives = Gives::label,
+          .title = std::move(title),
+          .paper = "Joachims 1998; Wang, Manning 2012; Hsieh et al. 2008",
+          .equation = "y = W x + b,  x = tf-idf of n-grams",
+          .options = [](const Settings&) { return linear_model_fields().infos(); },
+          .make =
+              [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+                return std::make_unique<const LinearClassifier>(
+                    s, sizes, linear_model_fields().read(settings));
+              }};
 }
+
+ModelEntry most_frequent_row(Takes takes) {
+  return {
+      .name = "most_frequent",
+      .takes = takes,
+      .gives = Gives::label,
+      .title = "The most frequent label",
+      .paper = "",
+      .equation = "y = argmax_c n_c",
+      .options = [](const Settings&) { return Infos(); },
+      .make = [](Scope s, const ModelSizes& sizes,
+                 const Settings&) { return std::make_unique<const MostFrequentLabel>(s, sizes); }};
+}
+
+}  // namespace
 
 std::vector<ModelEntry> baseline_rows() {
   return {
-      {.name = "linear",
-       .takes = Takes::text,
-       .gives = Gives::label,
-       .title = "Linear SVM over n-grams of words and letters",
-       .paper = "Joachims 1998; Wang, Manning 2012; Hsieh et al. 2008",
-       .equation = "y = W x + b,  x = tf-idf of n-grams",
-       .options = [](const Settings&) { return linear_model_fields().infos(); },
-       .make =
-           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
-             return std::make_unique<const LinearClassifier>(s, sizes,
-                                                             linear_model_fields().read(settings));
-           }},
+      linear_row(Takes::text, "Linear SVM over n-grams of words and letters"),
+      linear_row(Takes::pair, "Linear SVM over n-grams of both texts, what they share, or numbers"),
+      linear_row(Takes::phrase, "Linear SVM over n-grams of the sentence and round its phrase"),
       {.name = "crf",
        .takes = Takes::text,
        .gives = Gives::labels,
@@ -46,15 +67,30 @@ std::vector<ModelEntry> baseline_rows() {
        .options = [](const Settings&) { return Infos(); },
        .make = [](Scope s, const ModelSizes& sizes,
                   const Settings&) { return std::make_unique<const MostFrequentTag>(s, sizes); }},
-      {.name = "most_frequent",
+      most_frequent_row(Takes::text),
+      most_frequent_row(Takes::pair),
+      most_frequent_row(Takes::phrase),
+      {.name = "linear",
        .takes = Takes::text,
-       .gives = Gives::label,
-       .title = "The most frequent label",
+       .gives = Gives::number,
+       .title = "Ridge regression over n-grams of words and letters",
+       .paper = "Hoerl, Kennard 1970",
+       .equation = "y = w . x + b,  x = tf-idf of n-grams",
+       .options = [](const Settings&) { return linear_model_fields().infos(); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             return std::make_unique<const LinearRegressor>(s, sizes,
+                                                            linear_model_fields().read(settings));
+           }},
+      {.name = "mean",
+       .takes = Takes::text,
+       .gives = Gives::number,
+       .title = "The mean of what was learned from",
        .paper = "",
-       .equation = "y = argmax_c n_c",
+       .equation = "y = mean_i y_i",
        .options = [](const Settings&) { return Infos(); },
-       .make = [](Scope s, const ModelSizes& sizes,
-                  const Settings&) { return std::make_unique<const MostFrequentLabel>(s, sizes); }},
+       .make = [](Scope s, const ModelSizes&,
+                  const Settings&) { return std::make_unique<const MeanNumber>(s); }},
       {.name = "ngram",
        .takes = Takes::text,
        .gives = Gives::next,

@@ -6,7 +6,8 @@
 
 namespace fovea {
 
-// Linear models, the most frequent label, n-grams, nearest neighbours and least squares.
+// Linear models of texts, pairs and phrases, the most frequent label, the mean, n-grams, nearest
+// neighbours and least squares.
 std::vector<ModelEntry> baseline_rows();
 
 }  // namespace fovea

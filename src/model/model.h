@@ -55,6 +55,12 @@ class Fitted {
   // then: when it says so, what has been found so far is kept.
   virtual void fit(const Examples& train, const Examples& dev,
                    const std::function<bool()>& stop) const = 0;
+  // Once all is chosen: fits the same again to `all` examples, those that it was chosen on among
+  // them. Whether it did; not without fit() before it.
+  virtual bool refit(const Examples& all) const {
+    (void)all;
+    return false;
+  }
   // Whether steps of training follow.
   virtual bool goes_on() const { return false; }
   // Before each validation: what is chosen on its examples as steps go on.

@@ -116,8 +116,9 @@ std::vector<ModelEntry> recurrent_rows() {
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const WideClassifier>(
                  s, sizes, linear_model_fields().read(settings),
-                 recurrent_classifier_fields().read(settings),
-                 attention_of(settings, "self_attentive"));
+                 std::make_unique<const RecurrentClassifier>(
+                     s / "attention", sizes, recurrent_classifier_fields().read(settings),
+                     attention_of(settings, "self_attentive")));
            }},
       {.name = "capsules",
        .takes = Takes::text,

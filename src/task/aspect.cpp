@@ -11,6 +11,7 @@ namespace {
 struct Placed : Aspect {
   std::vector<int32_t> ids{};
   int32_t from = 0, to = 0;
+  const Tokenizer* split = nullptr;  // what split it
 };
 
 class AspectSolver final : public LabelSolver<Placed> {
@@ -25,6 +26,9 @@ class AspectSolver final : public LabelSolver<Placed> {
     Recorder recorder(capture_of(example.ids.size()));
     const std::string label = answer({example}, 1)[0][0].text;
     const PlacedTokens all = placed_tokens(tokens_for(example.text), example.text);
+    if (const auto says = votes(example, label, all.pieces.size())) {
+      return {label, vote_maps(label, *says, all)};
+    }
     const auto part = [&](int64_t from, int64_t to) {
       return PlacedTokens{{all.pieces.begin() + from, all.pieces.begin() + to},
                           {all.places.begin() + from, all.places.begin() + to}};
@@ -128,6 +132,7 @@ class AspectSolver final : public LabelSolver<Placed> {
   }
   void number(Placed& e, const Tokenizer& tokenizer) const override {
     e.ids = tokenizer.encode(e.text);
+    e.split = &tokenizer;
     e.from = e.to = 0;
     const auto tokens = tokenizer.pieces_with_places(e.text);
     for (size_t i = 0; i < tokens.size(); ++i) {
@@ -139,6 +144,10 @@ class AspectSolver final : public LabelSolver<Placed> {
     if (e.ids.empty()) e.ids = {Tokenizer::unknown};
     e.from = std::min<int32_t>(e.from, static_cast<int32_t>(e.ids.size()) - 1);
     e.to = std::max(e.to, e.from + 1);
+  }
+  FeatureWords words_of(const Placed& e) const override {
+    return words_of_phrase(lower_words(*e.split, e.text), static_cast<size_t>(e.from),
+                           static_cast<size_t>(e.to));
   }
   ModelInputs inputs(const std::vector<Placed>& of) const override {
     std::vector<std::vector<int32_t>> lists;

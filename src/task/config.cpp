@@ -140,6 +140,20 @@ TaskVariant first_variant(const Task& task) {
   return variant;
 }
 
+// Of a task of two kinds, the options of data that only the second reads.
+std::vector<std::string> options_of_second(const Task& task) {
+  std::vector<std::string> own = task.also->data_options;
+  std::erase_if(own, [&](const std::string& name) {
+    return std::ranges::find(task.data_options, name) != task.data_options.end();
+  });
+  return own;
+}
+
+bool is_of_both(const Task& task, const std::string& model) {
+  return has_model(model, task.takes, task.gives) &&
+         has_model(model, task.also->takes, task.also->gives);
+}
+
 }  // namespace
 
 TaskVariant variant_of(const Task& task, const Settings& said) {
@@ -148,22 +162,33 @@ TaskVariant variant_of(const Task& task, const Settings& said) {
   const std::string model = said.get("model", builtin_settings(task, said).get("model"));
   const bool first = model.empty() || has_model(model, task.takes, task.gives),
              other = model.empty() || has_model(model, second.takes, second.gives);
-  const bool named =
-      ("," + said.get("columns")).find("," + second.column + "=") != std::string::npos;
+  bool named = ("," + said.get("columns")).find("," + second.column + "=") != std::string::npos;
+  // A run's folder has every option of its kind, and so tells whose `mean` it is.
+  if (!model.empty() && first && other) {
+    for (const std::string& name : options_of_second(task)) named |= said.has(name);
+  }
   return (first == other ? named : other) ? second : first_variant(task);
 }
 
 Settings with_inferred(const Task& task, Settings said) {
   const std::string data = said.get("data");
-  const bool told = said.has("model") || said.has("columns") || data.empty() || data == "-" ||
-                    data.starts_with("builtin:");
+  const bool told =
+      said.has("columns") || data.empty() || data == "-" || data.starts_with("builtin:");
   if (!task.also || told) return said;
+  const bool of_both = is_of_both(task, said.get("model"));
+  if (said.has("model") && !of_both) return said;
   ReadOptions options;
   options.format = said.get("format", "auto");
   options.header = said.get("header", "auto");
   options.encoding = said.get("encoding", "auto");
-  if (task.also->is_in(data, options)) {
+  if (!task.also->is_in(data, options)) return said;
+  if (!said.has("model")) {
     said.set("model", models_for(task.also->takes, task.also->gives)[0]->name);
+  }
+  // The model's name does not say it then, but an option that only the second kind reads does.
+  for (const std::string& name : options_of_second(task)) {
+    const std::string* usual = task.also->defaults.find(name);
+    if (of_both && usual && !said.has(name)) said.set(name, *usual);
   }
   return said;
 }

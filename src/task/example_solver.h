@@ -107,6 +107,11 @@ class ExampleSolver : public Solver {
     if (!parts_) parts_ = load_parts();
     return *parts_;
   }
+  std::vector<Example> train_and_dev() {
+    std::vector<Example> all = parts().train;
+    all.insert(all.end(), parts().dev.begin(), parts().dev.end());
+    return all;
+  }
   // For what can only be filled in once all examples have been seen.
   template <class F>
   void change_examples(F&& f) {

@@ -84,6 +84,7 @@ class Label final : public ExampleSolver<Tagged> {
   void fit(const std::function<bool()>& stop) override {
     if (fitted_) fitted_->fit(known(parts().train), known(parts().dev), stop);
   }
+  bool refit() override { return fitted_ && fitted_->refit(known(train_and_dev())); }
   bool fits() const override { return fitted_ != nullptr; }
   bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 

@@ -4,12 +4,16 @@
 #include "fovea/attention/recorder.h"
 #include "fovea/data/asked_tokens.h"
 #include "fovea/data/tokenizer.h"
+#include "fovea/model/linear/classifier.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
+#include "fovea/task/init.h"
 #include "fovea/task/label_answers.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
+#include "fovea/task/sparse.h"
 #include "fovea/task/vectors.h"
+#include "fovea/task/vote_maps.h"
 
 namespace fovea {
 
@@ -20,22 +24,31 @@ class LabelSolver : public ExampleSolver<Example> {
   void save_vocabulary(const std::string& folder) const override {
     tokens_->save(folder, "tokens");
     save_names(folder, "labels", labels_);
+    if (ngrams_) ngrams_->save(folder, "ngrams");
   }
+
+  void fit(const std::function<bool()>& stop) override {
+    if (fitted_) fitted_->fit(known(this->parts().train), known(this->parts().dev), stop);
+  }
+  bool refit() override { return fitted_ && fitted_->refit(known(this->train_and_dev())); }
+  bool fits() const override { return fitted_ != nullptr; }
+  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   Learner::Loss loss(int64_t number) override {
-    const auto chosen = this->batch(number);
-    std::vector<int32_t> wanted;
+    const auto examples = this->batch(number);
     int64_t tokens = 0;
-    for (const Example& e : chosen) {
-      wanted.push_back(labels_.id(e.label));
+    for (const Example& e : examples) {
       for (const auto* list : ids_of(e)) tokens += static_cast<int64_t>(list->size());
     }
-    const Tensor targets = Tensor::of({static_cast<int64_t>(wanted.size())}, wanted);
-    return {model_->loss(inputs(chosen), targets, this->config_.smoothing), tokens,
-            targets.elements()};
+    const Fitted::Examples chosen = known(examples);
+    return {model_->loss(chosen.inputs, chosen.targets, this->config_.smoothing), tokens,
+            chosen.targets.elements()};
   }
 
-  std::vector<Metric> validate() override { return measure(this->validation_examples()).values(); }
+  std::vector<Metric> validate() override {
+    if (fitted_) fitted_->tune(known(this->validation_examples()));
+    return measure(this->validation_examples()).values();
+  }
   Evaluation evaluate(const std::string& part) override {
     return measure(this->examples(part), true);
   }
@@ -59,7 +72,7 @@ class LabelSolver : public ExampleSolver<Example> {
  protected:
   using ExampleSolver<Example>::ExampleSolver;
 
-  // What the model is given of a batch.
+  // What the model is given of a batch, but n-grams.
   virtual ModelInputs inputs(const std::vector<Example>& of) const = 0;
   // The example that a line asks about, and the line that asks about an example.
   virtual Example parsed(const std::string& line) const = 0;
@@ -68,9 +81,14 @@ class LabelSolver : public ExampleSolver<Example> {
   virtual std::vector<std::string> texts_of(const Example& example) const = 0;
   virtual std::vector<const std::vector<int32_t>*> ids_of(const Example& example) const = 0;
   virtual void number(Example& example, const Tokenizer& tokens) const = 0;
-  // What the model has to know of the data beside tokens and labels.
+  // What n-grams are made of; for tasks that have a row of a linear model. Asked on all threads.
+  virtual FeatureWords words_of(const Example&) const {
+    fail(this->config_.task, ": has no words for n-grams");
+  }
+  // What the model has to know of the data beside tokens, labels and n-grams.
   virtual void add_sizes(ModelSizes&) const {}
-  // Measures beside accuracy and macro-F1; answers are of all labels.
+  // Measures beside accuracy and macro-F1; answers are of the ranked() likeliest labels.
+  virtual int64_t ranked() const { return 1; }
   virtual void measure_more(const std::vector<Example>&,
                             const std::vector<std::vector<Prediction>>&, Evaluation&) const {}
 
@@ -85,11 +103,20 @@ class LabelSolver : public ExampleSolver<Example> {
     }
     asked_ = AskedTokens(*tokens_, config.tokens == "auto");
     if (purpose == Purpose::learn) this->parts();
-    ModelSizes sizes{
-        .vocabulary = tokens_->size(), .labels = labels_.size(), .longest = config.longest};
+    if (reads_ngrams(config.settings)) {
+      ngrams_ = folder.empty() ? ngrams_of_train() : Ngrams::load(folder, "ngrams");
+    }
+    ModelSizes sizes{.vocabulary = tokens_->size(),
+                     .labels = labels_.size(),
+                     .sparse = ngrams_ ? ngrams_->size() : 0,
+                     .longest = config.longest};
     add_sizes(sizes);
     model_ = this->template model<Scorer>(sizes);
-    if (purpose == Purpose::learn) start_from_vectors(config, this->parameters_, *tokens_);
+    fitted_ = dynamic_cast<const Fitted*>(model_.get());
+    if (purpose == Purpose::learn) {
+      start_from_encoder(config, this->parameters_);
+      start_from_vectors(config, this->parameters_, *tokens_);
+    }
   }
 
   std::vector<Example> read_other(const std::string& path) const override {
@@ -148,13 +175,29 @@ class LabelSolver : public ExampleSolver<Example> {
     for (const auto& group : this->groups(of, 64)) {
       std::vector<Example> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
-      const Tensor likely = log_softmax((*model_)(inputs(chosen)).scores);
+      const Tensor likely = log_softmax((*model_)(given(chosen)).scores);
       for (size_t row = 0; row < group.size(); ++row) {
         all[group[row]] =
             label_predictions(likely, static_cast<int64_t>(row), labels_, nbest, details);
       }
     }
     return all;
+  }
+
+  // What the model is given, and what it should answer.
+  Fitted::Examples known(const std::vector<Example>& of) const {
+    std::vector<int32_t> wanted;
+    for (const Example& e : of) wanted.push_back(labels_.id(e.label));
+    return {given(of), Tensor::of({static_cast<int64_t>(wanted.size())}, wanted)};
+  }
+
+  // Where the model is linear: what each of so many tokens says for the label.
+  std::optional<std::vector<double>> votes(const Example& e, const std::string& label,
+                                           size_t tokens) const {
+    const auto* linear = dynamic_cast<const LinearClassifier*>(model_.get());
+    if (!linear) return std::nullopt;
+    return votes_of_tokens(*ngrams_, words_of(e), tokens,
+                           [&](int32_t f) { return linear->vote(f, labels_.id(label)); });
   }
 
   std::optional<Tokenizer> tokens_;      // of all texts of an example
@@ -164,7 +207,7 @@ class LabelSolver : public ExampleSolver<Example> {
  private:
   Evaluation measure(const std::vector<Example>& of, bool details = false) const {
     const Stopwatch watch;
-    const auto answers = answer(of, labels_.size());
+    const auto answers = answer(of, ranked());
     const double seconds = watch.seconds();
     LabelMeasure measure(labels_, details);
     for (size_t i = 0; i < of.size(); ++i) measure.add(line_of(of[i]), of[i].label, answers[i][0]);
@@ -185,16 +228,39 @@ class LabelSolver : public ExampleSolver<Example> {
     check(labels_.size() >= 2, config.data, ": has only the label '", labels_.name(0), "'; ",
           config.task, " needs at least two");
     add_vector_words(config, texts);
-    tokens_ = Tokenizer::learn({.kind = config.tokens,
-                                .lowercase = config.lowercase,
-                                .min_count = config.min_count,
-                                .max_size = config.vocabulary},
-                               texts);
-    if (config.tokens == "auto") this->note_tokens("tokens", texts);
+    const std::string init = config.settings.get("init");
+    tokens_ = init.empty() ? Tokenizer::learn({.kind = config.tokens,
+                                               .lowercase = config.lowercase,
+                                               .min_count = config.min_count,
+                                               .max_size = config.vocabulary},
+                                              texts)
+                           : Tokenizer::load(init, "tokens");
+    if (init.empty() && config.tokens == "auto") this->note_tokens("tokens", texts);
     this->change_examples([this](Example& e) { number(e, *tokens_); });
   }
 
+  Ngrams ngrams_of_train() {
+    const std::vector<Example>& all = this->parts().train;
+    size_t bytes = 0;
+    for (const Example& e : all) {
+      for (const std::string& text : texts_of(e)) bytes += text.size();
+    }
+    return learn_ngrams(this->config_.settings, bytes, static_cast<int64_t>(all.size()),
+                        [&](int64_t i) { return words_of(all[static_cast<size_t>(i)]).words; });
+  }
+  // What the model is given of a batch.
+  ModelInputs given(const std::vector<Example>& of) const {
+    ModelInputs in = inputs(of);
+    if (!ngrams_) return in;
+    in.sparse = sparse_rows(static_cast<int64_t>(of.size()), [&](int64_t i) {
+      return ngrams_->values(words_of(of[static_cast<size_t>(i)]).words);
+    });
+    return in;
+  }
+
   AskedTokens asked_;
+  std::optional<Ngrams> ngrams_;    // of a model that reads them
+  const Fitted* fitted_ = nullptr;  // the model, where it is one
 };
 
 // Of maps without a key there is nothing to see.

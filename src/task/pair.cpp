@@ -1,5 +1,6 @@
 // pair: one label for two texts, or for a text and a record of numbers; where several second texts
 // stand with one first text, they are ranked too.
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -16,6 +17,7 @@ namespace {
 
 struct NumberedPair : TextPair {
   std::vector<int32_t> first_ids{}, second_ids{};
+  const Tokenizer* split = nullptr;  // what split both
 };
 
 // Labels that say that a text is what was asked for, the surest first.
@@ -62,6 +64,7 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     const NumberedPair example = ask(input);
     Recorder recorder(capture_of(example.first_ids.size() + example.second_ids.size()));
     const std::string label = answer({example}, 1)[0][0].text;
+    if (auto said = linear_maps(label, example); !said.empty()) return {label, std::move(said)};
     const auto shown = [&](const std::string& text) {
       const PlacedTokens all = placed_tokens(tokens_for(example.first), text);
       return PlacedTokens{cut_to(all.pieces, config_.longest), cut_to(all.places, config_.longest)};
@@ -173,6 +176,17 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     };
     e.first_ids = ids(e.first);
     if (!scales_) e.second_ids = ids(e.second);
+    e.split = &tokens;
+  }
+  FeatureWords words_of(const NumberedPair& e) const override {
+    const std::vector<std::string> first = lower_words(*e.split, e.first);
+    if (!scales_) return words_of_pair(first, lower_words(*e.split, e.second));
+    const Tensor scaled = scales_->scaled({e.numbers});
+    std::vector<double> deviations(scaled.read().begin(), scaled.read().end());
+    for (size_t i = 0; i < deviations.size(); ++i) {
+      if (std::isnan(e.numbers[i])) deviations[i] = e.numbers[i];
+    }
+    return words_of_record(first, scales_->names, deviations);
   }
   ModelInputs inputs(const std::vector<NumberedPair>& of) const override {
     std::vector<std::vector<int32_t>> first, second;
@@ -191,6 +205,7 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     return in;
   }
 
+  int64_t ranked() const override { return labels_.size(); }
   // Ranks the candidates of each first text by how likely they are the relevant label.
   void measure_more(const std::vector<NumberedPair>& of,
                     const std::vector<std::vector<Prediction>>& answers,
@@ -222,6 +237,25 @@ class PairSolver final : public LabelSolver<NumberedPair> {
   }
 
  private:
+  // Of a linear model what the words of each text, or the numbers, say for the label and against
+  // it.
+  std::vector<AttentionMap> linear_maps(const std::string& label, const NumberedPair& e) const {
+    const PlacedTokens first = placed_tokens(*e.split, e.first),
+                       second = scales_ ? PlacedTokens{scales_->names, {}}
+                                        : placed_tokens(*e.split, e.second);
+    const size_t n = first.pieces.size();
+    const auto says = votes(e, label, n + second.pieces.size());
+    if (!says) return {};
+    const std::span<const double> all(*says);
+    std::vector<AttentionMap> maps =
+        vote_maps(label, all.first(n), first, "for/first", "against/first");
+    for (AttentionMap& map :
+         vote_maps(label, all.subspan(n), second, "for/second", "against/second")) {
+      maps.push_back(std::move(map));
+    }
+    return with_keys(std::move(maps));
+  }
+
   static std::vector<std::vector<double>> numbers_of(const std::vector<TextPair>& pairs) {
     std::vector<std::vector<double>> rows;
     for (const TextPair& pair : pairs) rows.push_back(pair.numbers);

@@ -1,14 +1,18 @@
-// regress with a text: a number for a text, by the models that give one label for it.
+// regress with a text: a number for a text, by the models that give one label for it, or by ridge
+// regression.
 #include <cmath>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/data/asked_tokens.h"
+#include "fovea/model/linear/regressor.h"
 #include "fovea/task/example_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/number_metrics.h"
+#include "fovea/task/sparse.h"
 #include "fovea/task/text_cut.h"
 #include "fovea/task/vectors.h"
+#include "fovea/task/vote_maps.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea {
@@ -18,6 +22,7 @@ struct Rated {
   std::string text;
   double number = 0;
   std::vector<int32_t> ids{};
+  const Tokenizer* split = nullptr;  // what split it
 };
 
 class TextRegress final : public ExampleSolver<Rated> {
@@ -34,7 +39,13 @@ class TextRegress final : public ExampleSolver<Rated> {
     }
     asked_ = AskedTokens(*tokens_, config.tokens == "auto");
     if (purpose == Purpose::learn) parts();
-    model_ = model<Scorer>({.vocabulary = tokens_->size(), .longest = config.longest});
+    if (reads_ngrams(config.settings)) {
+      ngrams_ = folder.empty() ? ngrams_of_train() : Ngrams::load(folder, "ngrams");
+    }
+    model_ = model<Scorer>({.vocabulary = tokens_->size(),
+                            .sparse = ngrams_ ? ngrams_->size() : 0,
+                            .longest = config.longest});
+    fitted_ = dynamic_cast<const Fitted*>(model_.get());
     if (purpose == Purpose::learn) start_from_vectors(config, parameters_, *tokens_);
   }
 
@@ -44,18 +55,21 @@ class TextRegress final : public ExampleSolver<Rated> {
         folder + "/target.safetensors",
         std::vector<NamedTensor>{{"center", Tensor::of({1}, {static_cast<float>(center_)})},
                                  {"scale", Tensor::of({1}, {static_cast<float>(scale_)})}});
+    if (ngrams_) ngrams_->save(folder, "ngrams");
   }
 
+  void fit(const std::function<bool()>& stop) override {
+    if (fitted_) fitted_->fit(known(parts().train), known(parts().dev), stop);
+  }
+  bool refit() override { return fitted_ && fitted_->refit(known(train_and_dev())); }
+  bool fits() const override { return fitted_ != nullptr; }
+  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
+
   Loss loss(int64_t number) override {
-    const auto chosen = batch(number);
-    Tensor targets({static_cast<int64_t>(chosen.size()), 1});
-    for (size_t i = 0; i < chosen.size(); ++i) {
-      targets.write()[i] = static_cast<float>((chosen[i].number - center_) / scale_);
-    }
-    const ModelInputs in{.text = sequences(chosen)};
-    const auto out = (*model_)(in);
-    return {regression_loss(out.scores, targets, out.log_probability), in.text.rows(),
-            targets.elements()};
+    const Fitted::Examples chosen = known(batch(number));
+    const auto out = (*model_)(chosen.inputs);
+    return {regression_loss(out.scores, chosen.targets, out.log_probability),
+            chosen.inputs.text.rows(), chosen.targets.elements()};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
@@ -79,6 +93,11 @@ class TextRegress final : public ExampleSolver<Rated> {
     Recorder recorder;
     const std::string number = say(answer({example})[0]);
     PlacedTokens tokens = placed_tokens(asked_.of(input), input);
+    if (const auto* linear = dynamic_cast<const LinearRegressor*>(model_.get())) {
+      const auto says = votes_of_tokens(*ngrams_, {words_of(example)}, tokens.pieces.size(),
+                                        [&](int32_t f) { return linear->vote(f); });
+      return {number, vote_maps(number, says, tokens, "raises", "lowers")};
+    }
     tokens = {cut_to(tokens.pieces, config_.longest), cut_to(tokens.places, config_.longest)};
     return {number, maps_of(recorder, 0, [&](const std::string& name) {
               return name.starts_with("encoder") ? within(tokens) : onto({number}, tokens);
@@ -91,7 +110,9 @@ class TextRegress final : public ExampleSolver<Rated> {
     std::vector<Rated> all;
     while (records.next()) all.push_back({std::string(records.text(1)), records.number(0)});
     note_file(records.summary());
-    for (Rated& e : all) fill(e);
+    if (tokens_) {
+      for (Rated& e : all) fill(e, *tokens_);
+    }
     return all;
   }
   std::vector<Rated> read_other(const std::string& path) const override {
@@ -99,7 +120,7 @@ class TextRegress final : public ExampleSolver<Rated> {
     std::vector<std::string> texts;
     for (const Rated& e : all) texts.push_back(e.text);
     const Tokenizer& tokens = asked_.of_all(texts);
-    for (Rated& e : all) e.ids = cut_to(tokens.encode(e.text), config_.longest);
+    for (Rated& e : all) fill(e, tokens);
     return all;
   }
   std::vector<Rated> generate(const std::string& name, int64_t, Random) const override {
@@ -134,13 +155,41 @@ class TextRegress final : public ExampleSolver<Rated> {
                                 .max_size = config_.vocabulary},
                                texts);
     if (config_.tokens == "auto") note_tokens("tokens", texts);
-    change_examples([this](Rated& e) { fill(e); });
+    change_examples([this](Rated& e) { fill(e, *tokens_); });
   }
-  void fill(Rated& e) const {
-    if (tokens_) e.ids = cut_to(tokens_->encode(e.text), config_.longest);
+  void fill(Rated& e, const Tokenizer& tokens) const {
+    e.ids = cut_to(tokens.encode(e.text), config_.longest);
+    e.split = &tokens;
   }
   Rated ask(const std::string& text) const {
-    return {text, 0, cut_to(asked_.of(text).encode(text), config_.longest)};
+    Rated e{text};
+    fill(e, asked_.of(text));
+    return e;
+  }
+
+  static std::vector<std::string> words_of(const Rated& e) { return lower_words(*e.split, e.text); }
+  Ngrams ngrams_of_train() {
+    const auto& all = parts().train;
+    size_t bytes = 0;
+    for (const Rated& e : all) bytes += e.text.size();
+    return learn_ngrams(config_.settings, bytes, static_cast<int64_t>(all.size()),
+                        [&](int64_t i) { return words_of(all[static_cast<size_t>(i)]); });
+  }
+  ModelInputs inputs(const std::vector<Rated>& of) const {
+    ModelInputs in{.text = sequences(of)};
+    if (!ngrams_) return in;
+    in.sparse = sparse_rows(static_cast<int64_t>(of.size()), [&](int64_t i) {
+      return ngrams_->values(words_of(of[static_cast<size_t>(i)]));
+    });
+    return in;
+  }
+  // Targets as the model learns them, of mean 0 and deviation 1.
+  Fitted::Examples known(const std::vector<Rated>& of) const {
+    Tensor targets({static_cast<int64_t>(of.size()), 1});
+    for (size_t i = 0; i < of.size(); ++i) {
+      targets.write()[i] = static_cast<float>((of[i].number - center_) / scale_);
+    }
+    return {inputs(of), targets};
   }
   static Sequences sequences(const std::vector<Rated>& of) {
     std::vector<std::vector<int32_t>> lists;
@@ -155,7 +204,7 @@ class TextRegress final : public ExampleSolver<Rated> {
     for (const auto& group : groups(of, 64)) {
       std::vector<Rated> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
-      const Tensor scores = (*model_)({.text = sequences(chosen)}).scores;
+      const Tensor scores = (*model_)(inputs(chosen)).scores;
       for (size_t row = 0; row < group.size(); ++row) {
         all[group[row]] = center_ + scale_ * scores.read()[row];
       }
@@ -182,7 +231,9 @@ class TextRegress final : public ExampleSolver<Rated> {
   std::optional<Tokenizer> tokens_;
   AskedTokens asked_;
   double center_ = 0, scale_ = 1;  // of what was learned from
+  std::optional<Ngrams> ngrams_;   // of a model that reads them
   std::unique_ptr<const Scorer> model_;
+  const Fitted* fitted_ = nullptr;  // the model, where it is one
 };
 
 }  // namespace

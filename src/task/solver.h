@@ -167,7 +167,8 @@ struct Task {
 // All of them, in the order that help lists them.
 const std::vector<Task>& tasks();
 // What a run takes and gives, and what goes with that, given what was said: the model's name tells,
-// or what suits the built-in data, or that columns name what only one of the two has.
+// or what suits the built-in data, or that columns name what only one of the two has; of a name
+// that both have, an option of data that only the second reads.
 TaskVariant variant_of(const Task& task, const Settings& said);
 // What was said, and what the data's file says where nothing else does: where it holds what the
 // other variant takes, the model is one of that.

@@ -1,13 +1,26 @@
 #include "fovea/task/sparse.h"
 
 #include "fovea/base/parallel.h"
+#include "fovea/base/utf8.h"
 #include "fovea/model/linear/classifier.h"
 
 namespace fovea {
 
-NgramOptions ngram_options(const Settings& settings) {
+Ngrams learn_ngrams(const Settings& settings, size_t bytes, int64_t texts,
+                    const std::function<std::vector<std::string>(int64_t)>& words_of) {
   const LinearModelOptions o = linear_model_fields().read(settings);
-  return {.words = o.ngram_words, .letters = o.ngram_letters, .least = o.ngram_least};
+  NgramOptions options{.words = o.ngram_words, .letters = o.ngram_letters, .least = o.ngram_least};
+  // Groups of letters help where there is little to learn from, and cost most where there is much.
+  if (options.letters < 0) options.letters = bytes < 8'000'000 ? 5 : 0;
+  return Ngrams::learn(options, texts, words_of);
+}
+
+std::vector<std::string> lower_words(const Tokenizer& tokens, const std::string& text) {
+  std::vector<std::string> all;
+  for (const Token& token : tokens.pieces_with_places(text)) {
+    all.push_back(to_lowercase(token.text));
+  }
+  return all;
 }
 
 SparseRows sparse_rows(int64_t rows,

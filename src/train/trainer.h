@@ -27,6 +27,9 @@ class Learner {
   // What is fitted rather than learned by steps is fitted here, once, before the first of them.
   // When `stop` says so, it ends with what it has.
   virtual void fit(const std::function<bool()>& stop) { (void)stop; }
+  // Once all is chosen and measured: what is fitted is fitted again, to the validation examples
+  // too. Whether it was.
+  virtual bool refit() { return false; }
   // Whether there is anything to fit.
   virtual bool fits() const { return false; }
   // Whether there are steps at all.

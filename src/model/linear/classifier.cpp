@@ -84,23 +84,20 @@ SparseRows scaled_rows(const SparseRows& rows, std::vector<float>& scale) {
 
 }  // namespace
 
-void LinearClassifier::fit(const Examples& train, const Examples& dev,
-                           const std::function<bool()>& stop) const {
+LinearClassifier::Machines LinearClassifier::machines(const Examples& train,
+                                                      const std::vector<double>& costs,
+                                                      const std::function<bool()>& stop) const {
   const int64_t features = weight_.dim(0), labels = weight_.dim(1);
   const auto targets = train.targets.read<int32_t>();
   // Of two labels one is not the other; of more, each is told from the rest.
   const int64_t machines = labels == 2 ? 1 : labels;
-  // What mostly is best comes first, and is found whatever the time; each starts where the one
-  // before ended.
-  const std::vector<double> costs =
-      cost_ > 0 ? std::vector{cost_} : std::vector{0.1, 0.3, 1.0, 0.03};
-  std::vector<Tensor> weights, biases;
+  Machines all;
   std::vector<float*> weight_of, bias_of;  // written to by all threads, each its own columns
   for (size_t i = 0; i < costs.size(); ++i) {
-    weights.push_back(Tensor::zeros({features, labels}));
-    biases.push_back(Tensor::zeros({labels}));
-    weight_of.push_back(weights.back().write().data());
-    bias_of.push_back(biases.back().write().data());
+    all.weights.push_back(Tensor::zeros({features, labels}));
+    all.biases.push_back(Tensor::zeros({labels}));
+    weight_of.push_back(all.weights.back().write().data());
+    bias_of.push_back(all.biases.back().write().data());
   }
   // A cost counts once every machine has it.
   std::vector<std::atomic<int64_t>> found(costs.size());
@@ -128,20 +125,45 @@ void LinearClassifier::fit(const Examples& train, const Examples& dev,
       }
     }
   });
+  const auto whole = std::ranges::find_if(found, [&](const auto& n) { return n < machines; });
+  all.weights.resize(static_cast<size_t>(whole - found.begin()));
+  all.biases.resize(all.weights.size());
+  return all;
+}
+
+void LinearClassifier::take(Tensor weight, Tensor bias, double factor) const {
+  for (Tensor* one : {&weight, &bias}) {
+    for (float& x : one->write()) x *= static_cast<float>(factor);
+  }
+  weight_ = weight;
+  bias_ = bias;
+}
+
+void LinearClassifier::fit(const Examples& train, const Examples& dev,
+                           const std::function<bool()>& stop) const {
+  // What mostly is best comes first, and is found whatever the time; each starts where the one
+  // before ended.
+  const std::vector<double> costs =
+      cost_ > 0 ? std::vector{cost_} : std::vector{0.1, 0.3, 1.0, 0.03};
+  Machines all = machines(train, costs, stop);
   // The likeliest on validation, which says more of small sets than how many are right.
   size_t best = 0;
   double least = std::numeric_limits<double>::infinity(), factor = 1;
-  for (size_t i = 0; i < costs.size(); ++i) {
-    if (found[i] < machines) continue;
-    const Tensor scores = sparse_linear(dev.inputs.sparse, weights[i], biases[i]);
+  for (size_t i = 0; i < all.weights.size(); ++i) {
+    const Tensor scores = sparse_linear(dev.inputs.sparse, all.weights[i], all.biases[i]);
     const double f = best_factor(scores, dev.targets),
                  surprise = mean_surprise({scores}, {f}, dev.targets);
     if (surprise < least) least = surprise, best = i, factor = f;
   }
-  for (float& x : weights[best].write()) x *= static_cast<float>(factor);
-  for (float& x : biases[best].write()) x *= static_cast<float>(factor);
-  weight_ = weights[best];
-  bias_ = biases[best];
+  chosen_ = {costs[best], factor};
+  take(std::move(all.weights[best]), std::move(all.biases[best]), factor);
+}
+
+bool LinearClassifier::refit(const Examples& all) const {
+  if (!chosen_) return false;
+  Machines one = machines(all, {chosen_->cost}, nullptr);
+  take(std::move(one.weights[0]), std::move(one.biases[0]), chosen_->factor);
+  return true;
 }
 
 double LinearClassifier::vote(int32_t feature, int32_t label) const {
@@ -163,7 +185,9 @@ Scorer::Output MostFrequentLabel::operator()(const ModelInputs& in) const {
 void MostFrequentLabel::fit(const Examples& train, const Examples&,
                             const std::function<bool()>&) const {
   std::vector<float> counts(static_cast<size_t>(frequency_.dim(0)), 0.5F);
-  for (int32_t label : train.targets.read<int32_t>()) ++counts[static_cast<size_t>(label)];
+  for (int32_t label : train.targets.read<int32_t>()) {
+    if (label >= 0) ++counts[static_cast<size_t>(label)];  // else only a validation example has it
+  }
   for (float& x : counts) x = std::log(x);
   frequency_ = Tensor::of({frequency_.dim(0)}, counts);
 }

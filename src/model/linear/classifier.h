@@ -6,6 +6,8 @@
 // 2017: one temperature), is chosen on the validation examples.
 #pragma once
 
+#include <optional>
+
 #include "fovea/base/fields.h"
 #include "fovea/model/model.h"
 #include "fovea/nn/scope.h"
@@ -30,12 +32,28 @@ class LinearClassifier : public Scorer, public Fitted {
   Output operator()(const ModelInputs& in) const override;
   void fit(const Examples& train, const Examples& dev,
            const std::function<bool()>& stop) const override;
+  bool refit(const Examples& all) const override;
   // What a feature of value 1 adds to the score of a label, beside what it adds to all on the mean.
   double vote(int32_t feature, int32_t label) const;
 
  private:
+  // Weights and biases for each cost, as many as were found before `stop`; the first whatever it
+  // says.
+  struct Machines {
+    std::vector<Tensor> weights, biases;
+  };
+  Machines machines(const Examples& train, const std::vector<double>& costs,
+                    const std::function<bool()>& stop) const;
+  // The scores times `factor` are as sure as they should be.
+  void take(Tensor weight, Tensor bias, double factor) const;
+
   double cost_;
   Parameter weight_, bias_;  // [features, labels], [labels]
+  // On the validation examples.
+  struct Chosen {
+    double cost = 0, factor = 1;
+  };
+  mutable std::optional<Chosen> chosen_;
 };
 
 // The label that comes most often, whatever is asked.
@@ -47,6 +65,10 @@ class MostFrequentLabel : public Scorer, public Fitted {
   Output operator()(const ModelInputs& in) const override;
   void fit(const Examples& train, const Examples& dev,
            const std::function<bool()>& stop) const override;
+  bool refit(const Examples& all) const override {
+    fit(all, all, nullptr);
+    return true;
+  }
 
  private:
   Parameter frequency_;

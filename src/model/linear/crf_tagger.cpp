@@ -44,62 +44,85 @@ struct Adapted {
   std::vector<float> weight, squares;
 };
 
+// Steps of AdaGrad on what sentences cost, one after the other.
+class CrfDescent {
+ public:
+  CrfDescent(const Fitted::Examples& train, int64_t features, int64_t labels)
+      : weight(static_cast<size_t>(features * labels)),
+        moves(static_cast<size_t>((labels + 1) * labels)),
+        train_(train),
+        labels_(labels),
+        order_(static_cast<size_t>(train.inputs.text.count())),
+        pairs_(moves.weight.size()) {
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+
+  Adapted weight, moves;  // of features, [features, labels], and of labels behind each other
+
+  // Once through all of them.
+  void round(int64_t number) {
+    Random random = Random(0).fork("crf").fork(static_cast<uint64_t>(number));
+    for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);
+    const auto at = train_.inputs.text.offsets.read<int32_t>();
+    for (size_t b : order_) {
+      if (at[b + 1] > at[b]) step(at[b], at[b + 1] - at[b]);
+    }
+  }
+
+ private:
+  void step(int64_t first, int64_t steps) {
+    const int64_t L = labels_;
+    const auto offsets = train_.inputs.sparse.offsets.read<int32_t>();
+    const auto ids = train_.inputs.sparse.ids.read<int32_t>();
+    const auto wanted = train_.targets.read<int32_t>();
+    scores_.assign(static_cast<size_t>(steps * L), 0);
+    marginals_.resize(scores_.size());
+    std::ranges::fill(pairs_, 0);
+    for (int64_t t = 0; t < steps; ++t) {
+      for (int32_t k = offsets[first + t]; k < offsets[first + t + 1]; ++k) {
+        const float* from = &weight.weight[static_cast<size_t>(ids[k] * L)];
+        for (int64_t l = 0; l < L; ++l) scores_[t * L + l] += static_cast<double>(from[l]);
+      }
+    }
+    kernel::crf_marginals(scores_.data(), kernel::CrfTransitions(moves.weight.data(), L), steps,
+                          marginals_.data(), pairs_.data());
+    for (int64_t t = 0; t < steps; ++t) {
+      const int32_t label = wanted[first + t];
+      marginals_[t * L + label] -= 1;
+      pairs_[(t == 0 ? L : wanted[first + t - 1]) * L + label] -= 1;
+      for (int32_t k = offsets[first + t]; k < offsets[first + t + 1]; ++k) {
+        for (int64_t l = 0; l < L; ++l) {
+          // What is already as sure as can be costs only time.
+          if (const double g = marginals_[t * L + l]; std::abs(g) > 1e-6) {
+            weight.step(static_cast<size_t>(ids[k] * L + l), g);
+          }
+        }
+      }
+    }
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      if (pairs_[i] != 0) moves.step(i, pairs_[i]);
+    }
+  }
+
+  const Fitted::Examples& train_;
+  int64_t labels_;
+  std::vector<size_t> order_;
+  std::vector<double> scores_, marginals_, pairs_;
+};
+
 }  // namespace
 
 void CrfTagger::fit(const Examples& train, const Examples& dev,
                     const std::function<bool()>& stop) const {
-  const int64_t L = bias_.dim(0);
-  const SparseRows& rows = train.inputs.sparse;
-  const auto at = train.inputs.text.offsets.read<int32_t>();
-  const auto offsets = rows.offsets.read<int32_t>();
-  const auto ids = rows.ids.read<int32_t>();
-  const auto wanted = train.targets.read<int32_t>();
-  const auto sentences = static_cast<size_t>(train.inputs.text.count());
-  Adapted weight(static_cast<size_t>(weight_.elements())),
-      moves(static_cast<size_t>(transitions_.elements()));
-  std::vector<size_t> order(sentences);
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<double> scores, marginals, pairs(moves.weight.size());
+  CrfDescent descent(train, weight_.dim(0), weight_.dim(1));
   double best = -1;
   int64_t since = 0;
   Tensor best_weight = weight_, best_moves = transitions_;
   for (int64_t round = 0; round < options_.rounds && since < 3; ++round) {
     if (round > 0 && stop && stop()) break;
-    Random random = Random(0).fork("crf").fork(static_cast<uint64_t>(round));
-    for (size_t i = sentences; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    for (size_t b : order) {
-      const int64_t first = at[b], steps = at[b + 1] - first;
-      if (steps == 0) continue;
-      scores.assign(static_cast<size_t>(steps * L), 0);
-      marginals.resize(scores.size());
-      std::ranges::fill(pairs, 0);
-      for (int64_t t = 0; t < steps; ++t) {
-        for (int32_t k = offsets[first + t]; k < offsets[first + t + 1]; ++k) {
-          const float* from = &weight.weight[static_cast<size_t>(ids[k] * L)];
-          for (int64_t l = 0; l < L; ++l) scores[t * L + l] += static_cast<double>(from[l]);
-        }
-      }
-      kernel::crf_marginals(scores.data(), kernel::CrfTransitions(moves.weight.data(), L), steps,
-                            marginals.data(), pairs.data());
-      for (int64_t t = 0; t < steps; ++t) {
-        const int32_t label = wanted[first + t];
-        marginals[t * L + label] -= 1;
-        pairs[(t == 0 ? L : wanted[first + t - 1]) * L + label] -= 1;
-        for (int32_t k = offsets[first + t]; k < offsets[first + t + 1]; ++k) {
-          for (int64_t l = 0; l < L; ++l) {
-            // What is already as sure as can be costs only time.
-            if (const double g = marginals[t * L + l]; std::abs(g) > 1e-6) {
-              weight.step(static_cast<size_t>(ids[k] * L + l), g);
-            }
-          }
-        }
-      }
-      for (size_t i = 0; i < pairs.size(); ++i) {
-        if (pairs[i] != 0) moves.step(i, pairs[i]);
-      }
-    }
-    weight_ = Tensor::of(weight_.shape(), weight.weight);
-    transitions_ = Tensor::of(transitions_.shape(), moves.weight);
+    descent.round(round);
+    weight_ = Tensor::of(weight_.shape(), descent.weight.weight);
+    transitions_ = Tensor::of(transitions_.shape(), descent.moves.weight);
     const Tensor labels = answer(dev.inputs).labels;
     double right = 0;
     for (int64_t i = 0; i < labels.elements(); ++i) {
@@ -107,11 +130,22 @@ void CrfTagger::fit(const Examples& train, const Examples& dev,
     }
     ++since;
     if (right <= best) continue;
-    best = right, since = 0;
+    best = right, since = 0, chosen_ = round + 1;
     best_weight = weight_, best_moves = transitions_;
   }
   weight_ = best_weight;
   transitions_ = best_moves;
+}
+
+bool CrfTagger::refit(const Examples& all) const {
+  if (chosen_ == 0) return false;
+  // A tag that only the validation examples have cannot be learned.
+  if (std::ranges::min(all.targets.read<int32_t>()) < 0) return false;
+  CrfDescent descent(all, weight_.dim(0), weight_.dim(1));
+  for (int64_t round = 0; round < chosen_; ++round) descent.round(round);
+  weight_ = Tensor::of(weight_.shape(), descent.weight.weight);
+  transitions_ = Tensor::of(transitions_.shape(), descent.moves.weight);
+  return true;
 }
 
 Scorer::Output MostFrequentTag::operator()(const ModelInputs& in) const {
@@ -125,6 +159,7 @@ void MostFrequentTag::fit(const Examples& train, const Examples&,
   const auto wanted = train.targets.read<int32_t>();
   std::vector<float> all(static_cast<size_t>(L), 1e-3F), each(static_cast<size_t>(words * L), 0);
   for (size_t i = 0; i < ids.size(); ++i) {
+    if (wanted[i] < 0) continue;  // only a validation example has it
     ++all[static_cast<size_t>(wanted[i])];
     ++each[static_cast<size_t>(ids[i] * L + wanted[i])];
   }

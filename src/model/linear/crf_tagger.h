@@ -25,10 +25,12 @@ class CrfTagger : public Tagger, public Fitted {
   Output operator()(const ModelInputs& in) const override;
   void fit(const Examples& train, const Examples& dev,
            const std::function<bool()>& stop) const override;
+  bool refit(const Examples& all) const override;
 
  private:
   CrfOptions options_;
-  Parameter weight_, bias_;  // [features, labels], [labels]
+  Parameter weight_, bias_;     // [features, labels], [labels]
+  mutable int64_t chosen_ = 0;  // rounds that are best on the validation examples; 0: not known
 };
 
 // The label that each word has most often; of a word never seen the most frequent of all.
@@ -40,6 +42,10 @@ class MostFrequentTag : public Scorer, public Fitted {
   Output operator()(const ModelInputs& in) const override;
   void fit(const Examples& train, const Examples& dev,
            const std::function<bool()>& stop) const override;
+  bool refit(const Examples& all) const override {
+    fit(all, all, nullptr);
+    return true;
+  }
 
  private:
   Parameter count_;

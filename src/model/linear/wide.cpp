@@ -3,20 +3,20 @@
 #include <limits>
 
 #include "fovea/model/linear/calibration.h"
+#include "fovea/op/elementwise.h"
 
 namespace fovea {
 
 WideClassifier::WideClassifier(Scope s, const ModelSizes& sizes, const LinearModelOptions& linear,
-                               const RecurrentClassifierOptions& recurrent,
-                               const AttentionOptions& attention)
+                               std::unique_ptr<const Scorer> attention)
     : linear_(s / "linear", sizes, linear),
-      attention_(s / "attention", sizes, recurrent, attention),
+      attention_(std::move(attention)),
       parts_(s.param("parts", {2}, init::zeros())) {
   parts_.freeze();
 }
 
 Scorer::Output WideClassifier::operator()(const ModelInputs& in) const {
-  Output out = attention_(in);
+  Output out = (*attention_)(in);
   const auto parts = parts_.read();
   out.scores = static_cast<double>(parts[0]) * linear_(in).scores +
                static_cast<double>(parts[1]) * out.scores;
@@ -24,7 +24,7 @@ Scorer::Output WideClassifier::operator()(const ModelInputs& in) const {
 }
 
 Tensor WideClassifier::loss(const ModelInputs& in, const Tensor& targets, double smoothing) const {
-  return attention_.loss(in, targets, smoothing);
+  return attention_->loss(in, targets, smoothing);
 }
 
 void WideClassifier::fit(const Examples& train, const Examples& dev,
@@ -34,7 +34,7 @@ void WideClassifier::fit(const Examples& train, const Examples& dev,
 }
 
 void WideClassifier::tune(const Examples& dev) const {
-  const std::vector<Tensor> scores{linear_(dev.inputs).scores, attention_(dev.inputs).scores};
+  const std::vector<Tensor> scores{linear_(dev.inputs).scores, (*attention_)(dev.inputs).scores};
   double least = std::numeric_limits<double>::infinity();
   Tensor best;
   for (double a = 0; a <= 1.5; a += 0.125) {

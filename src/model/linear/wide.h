@@ -1,4 +1,4 @@
-// One label for a text: a linear model over n-grams beside recurrent states that attention pools
+// One label for a text, a pair or a phrase: a linear model over n-grams beside one of attention
 // (Cheng et al., "Wide & Deep Learning", 2016; Yang et al. 2016). The first knows every word that
 // it saw a few times, the second what words do to each other.
 //   s = a s_linear + b s_attention
@@ -7,14 +7,14 @@
 #pragma once
 
 #include "fovea/model/linear/classifier.h"
-#include "fovea/model/recurrent/classifier.h"
 
 namespace fovea {
 
 class WideClassifier : public Scorer, public Fitted {
  public:
+  // `attention` is made of the same Scope, or of one below it.
   WideClassifier(Scope s, const ModelSizes& sizes, const LinearModelOptions& linear,
-                 const RecurrentClassifierOptions& recurrent, const AttentionOptions& attention);
+                 std::unique_ptr<const Scorer> attention);
 
   Output operator()(const ModelInputs& in) const override;
   // Of the attention alone: it would have nothing to learn beside a linear model that knows all
@@ -23,12 +23,13 @@ class WideClassifier : public Scorer, public Fitted {
 
   void fit(const Examples& train, const Examples& dev,
            const std::function<bool()>& stop) const override;
+  bool refit(const Examples& all) const override { return linear_.refit(all); }
   bool goes_on() const override { return true; }
   void tune(const Examples& dev) const override;
 
  private:
   LinearClassifier linear_;
-  RecurrentClassifier attention_;
+  std::unique_ptr<const Scorer> attention_;
   Parameter parts_;  // a, b
 };
 

@@ -1,6 +1,8 @@
 #include "fovea/model/pair/rows.h"
 
+#include "fovea/model/linear/wide.h"
 #include "fovea/model/named_attention.h"
+#include "fovea/model/option_lists.h"
 #include "fovea/model/pair/pair_classifier.h"
 #include "fovea/model/pair/rotatory_classifier.h"
 #include "fovea/model/pair/transformer_pair.h"
@@ -61,6 +63,43 @@ std::vector<ModelEntry> two_inputs(const std::string& mechanism, const std::stri
   return rows;
 }
 
+struct BesideOptions {
+  std::string beside = "interactive";  // which attention stands beside the linear model
+};
+
+// A linear model beside one of these rows, as the option `beside` says.
+ModelEntry wide_row(Takes takes, const std::vector<ModelEntry>& rows) {
+  std::vector<ModelEntry> inner;
+  std::vector<std::string> names;
+  for (const ModelEntry& row : rows) {
+    if (row.takes == takes) inner.push_back(row), names.push_back(row.name);
+  }
+  const Fields<BesideOptions> fields{
+      {"beside", &BesideOptions::beside, "attention beside the linear model", one_of(names)}};
+  const auto chosen = [=](const Settings& s) {
+    const auto found =
+        std::ranges::find(inner, s.get("beside", BesideOptions().beside), &ModelEntry::name);
+    return found == inner.end() ? inner[0] : *found;
+  };
+  return {.name = "wide",
+          .takes = takes,
+          .gives = Gives::label,
+          .title = "Linear model beside an attention model",
+          .paper = "Cheng et al. 2016; Wang, Manning 2012",
+          .equation = "y = a W x + b attention(F1, F2),  a and b chosen on validation",
+          .options =
+              [=](const Settings& s) {
+                return joined(fields.infos(), linear_model_fields().infos(), chosen(s).options(s));
+              },
+          .make =
+              [=](Scope s, const ModelSizes& sizes, const Settings& settings) {
+                fields.read(settings);  // an unknown name is an Error
+                return std::make_unique<const WideClassifier>(
+                    s, sizes, linear_model_fields().read(settings),
+                    make_model<Scorer>(chosen(settings), s, sizes, settings));
+              }};
+}
+
 }  // namespace
 
 std::vector<ModelEntry> pair_rows() {
@@ -113,6 +152,9 @@ std::vector<ModelEntry> pair_rows() {
                         o.longest = sizes.longest;
                         return std::make_unique<const TransformerPair>(s, sizes, o);
                       }});
+  std::vector<ModelEntry> wide;
+  for (const Takes takes : {Takes::pair, Takes::phrase}) wide.push_back(wide_row(takes, rows));
+  add(std::move(wide));
   return rows;
 }
 

@@ -9,67 +9,120 @@
 namespace fovea {
 namespace {
 
-// Small data wants small models that forget a lot while they learn.
+// Small data wants small models that forget a lot while they learn, and knows nothing new after a
+// few times through it.
 struct Sizes {
   std::string width, embed, dropout, batch;
+  int64_t epochs;
 };
 Sizes sizes_for(int64_t examples) {
-  if (examples < 2'000) return {"64", "64", "0.5", "16"};
-  if (examples < 20'000) return {"100", "100", "0.5", "32"};
-  if (examples < 100'000) return {"128", "128", "0.4", "64"};
-  return {"192", "128", "0.3", "64"};
+  if (examples < 2'000) return {"64", "64", "0.5", "16", 25};
+  if (examples < 20'000) return {"100", "100", "0.5", "32", 16};
+  if (examples < 100'000) return {"128", "128", "0.4", "64", 10};
+  return {"192", "128", "0.3", "64", 6};
+}
+int64_t steps_of(int64_t epochs, int64_t examples, const Settings& settings) {
+  const int64_t batch = whole_of("batch", settings.get("batch", "32"));
+  return epochs * ((examples + batch - 1) / batch);
 }
 
+// The options of attention models that read words; with vectors, as these are or learned on.
+class TextModels {
+ public:
+  TextModels(const Audit& audit, const CandidateAsked& asked)
+      : sizes_(sizes_for(audit.examples)), examples_(audit.examples), vectors_(asked.vectors) {}
+
+  const Sizes& sizes() const { return sizes_; }
+
+  Candidate make(const std::string& name, const std::string& model, const Settings& more) const {
+    Settings settings{{"model", model},        {"width", sizes_.width},
+                      {"embed", sizes_.embed}, {"dropout", sizes_.dropout},
+                      {"batch", sizes_.batch}, {"rate", "0.001"}};
+    if (!vectors_.empty()) {
+      settings.set({{"vectors", vectors_}, {"tune_vectors", "true"}});
+    }
+    settings.set(more);
+    return {name, settings, false, steps_of(sizes_.epochs, examples_, settings)};
+  }
+  // Vectors that stay as they are leave less that could be learned by heart.
+  Candidate fixed(const std::string& name, const std::string& model, Settings more) const {
+    more.set({{"tune_vectors", "false"}, {"dropout", "0.2"}});
+    return make(name, model, more);
+  }
+
+ private:
+  Sizes sizes_;
+  int64_t examples_;
+  std::string vectors_;
+};
+
 std::vector<Candidate> classifiers(const Audit& audit, const CandidateAsked& asked) {
-  const Sizes s = sizes_for(audit.examples);
+  const TextModels models(audit, asked);
   const bool is_long = audit.mean_letters > 600;
   const std::string longest = is_long ? "250" : "400";
+  const Settings all_have{{"longest", longest}, {"min_count", "1"}};
+  const auto attention = [&](const std::string& name, const std::string& model,
+                             const Settings& more) {
+    Settings settings = all_have;
+    settings.set("word_dropout", "0.1");
+    settings.set(more);
+    return models.make(name, model, settings);
+  };
   std::vector<Candidate> all{{"most_frequent", {{"model", "most_frequent"}}, true},
                              {"linear", {{"model", "linear"}}, true},
                              {"linear-3", {{"model", "linear"}, {"ngram_words", "3"}}, true}};
-  const auto attention = [&](const std::string& model) {
-    Settings settings{{"model", model},        {"width", s.width}, {"dropout", s.dropout},
-                      {"word_dropout", "0.1"}, {"batch", s.batch}, {"longest", longest},
-                      {"rate", "0.001"},       {"min_count", "1"}};
-    if (asked.vectors.empty()) {
-      settings.set("embed", s.embed);
-    } else {
-      settings.set("vectors", asked.vectors);
-      settings.set("tune_vectors", "false");
-    }
-    return settings;
-  };
-  const auto with = [](Settings settings, const Settings& more) {
-    settings.set(more);
-    return settings;
-  };
-  all.push_back({"wide", with(attention("wide"), {}), false});
-  all.push_back({"rnn", with(attention("rnn"), {}), false});
-  all.push_back(
-      {"wide-lstm", with(attention("wide"), {{"cell", "lstm"}, {"rate", "0.002"}}), false});
-  if (!asked.vectors.empty()) {
-    all.push_back({"wide-tuned",
-                   with(attention("wide"), {{"tune_vectors", "true"}, {"rate", "0.0005"}}), false});
+  all.push_back(attention("wide", "wide", {}));
+  if (is_long) {
+    all.push_back(models.make("hierarchical", "hierarchical",
+                              {{"longest", "400"}, {"min_count", "2"}, {"dropout", "0.3"}}));
+  }
+  if (asked.vectors.empty()) {
+    all.push_back(attention("rnn", "rnn", {}));
   } else {
-    all.push_back(
-        {"wide-rare", with(attention("wide"), {{"min_count", "2"}, {"rate", "0.002"}}), false});
+    all.push_back(models.fixed("wide-fixed", "wide", all_have));
+    all.push_back(attention("rnn", "rnn", {}));
+    all.push_back(attention("wide-slow", "wide", {{"dropout", "0.3"}, {"rate", "0.0005"}}));
   }
+  all.push_back(attention("wide-lstm", "wide", {{"cell", "lstm"}, {"rate", "0.002"}}));
+  if (asked.vectors.empty()) {
+    all.push_back(attention("wide-rare", "wide", {{"min_count", "2"}, {"rate", "0.002"}}));
+  }
+  all.push_back(attention("wide-forgetful", "wide", {{"dropout", "0.6"}, {"word_dropout", "0.3"}}));
   if (audit.examples >= 3'000) {
-    all.push_back({"transformer",
-                   {{"model", "transformer"},
-                    {"layers", "1"},
-                    {"width", "128"},
-                    {"heads", "4"},
-                    {"hidden", "256"},
-                    {"dropout", "0.3"},
-                    {"longest", longest},
-                    {"batch", s.batch},
-                    {"rate", "0.0005"},
-                    {"warmup", "100"}},
-                   false});
+    const Settings transformer{
+        {"model", "transformer"}, {"layers", "1"},    {"width", "128"},
+        {"heads", "4"},           {"hidden", "256"},  {"dropout", "0.3"},
+        {"longest", longest},     {"rate", "0.0005"}, {"batch", models.sizes().batch},
+        {"warmup", "100"}};
+    all.push_back({"transformer", transformer, false,
+                   steps_of(models.sizes().epochs, audit.examples, transformer)});
   }
-  all.push_back({"rnn-additive", with(attention("rnn"), {{"score", "additive"}}), false});
-  all.push_back({"capsules", with(attention("capsules"), {}), false});
+  all.push_back(attention("rnn-additive", "rnn", {{"score", "additive"}}));
+  all.push_back(attention("capsules", "capsules", {}));
+  return all;
+}
+
+// Of two texts, or of a phrase in its sentence.
+std::vector<Candidate> two_inputs(const Audit& audit, const CandidateAsked& asked) {
+  const TextModels models(audit, asked);
+  const bool phrases = asked.task == "aspect";
+  std::vector<Candidate> all{{"most_frequent", {{"model", "most_frequent"}}, true},
+                             {"linear", {{"model", "linear"}}, true}};
+  const auto wide = [&](const std::string& beside) {
+    all.push_back(models.make("wide-" + beside, "wide", {{"beside", beside}}));
+  };
+  const std::string first = phrases ? "rotatory" : "multi_grained";
+  wide("interactive");
+  wide(first);
+  const std::vector<std::string> names{first,      "interactive", phrases ? "multi_grained" : "",
+                                       "parallel", "alternating", "siamese"};
+  for (const std::string& name : names) {
+    if (name.empty()) continue;
+    all.push_back(models.make(name, name, {}));
+    if (!asked.vectors.empty() && name == first) {
+      all.push_back(models.fixed(name + "-fixed", name, {}));
+    }
+  }
   return all;
 }
 
@@ -184,7 +237,10 @@ std::vector<Candidate> regressors(const Audit& audit) {
                        {"dropout", s.dropout}, {"batch", s.batch}, {"rate", "0.001"}};
     Settings mean = rnn;
     mean.set({{"score", "none"}, {"summary", "mean"}});
-    return {{"rnn", rnn, false}, {"rnn-mean", mean, false}};
+    return {{"mean", {{"model", "mean"}}, true},
+            {"linear", {{"model", "linear"}}, true},
+            {"rnn", rnn, false},
+            {"rnn-mean", mean, false}};
   }
   return {{"mean", {{"model", "mean"}}, true},
           {"least_squares", {{"model", "least_squares"}}, true},
@@ -208,11 +264,14 @@ std::vector<Candidate> all_models(const Task& task) {
 int64_t worth_training(double seconds, const Audit& audit) {
   const double words = static_cast<double>(audit.examples) * audit.mean_words;
   const double each = words == 0 ? 25 : words < 20'000 ? 6 : words < 100'000 ? 12 : 25;
-  return std::clamp<int64_t>(static_cast<int64_t>(seconds / each), 1, 6);
+  const int64_t most = words < 300'000 ? 9 : 6;
+  return std::clamp<int64_t>(static_cast<int64_t>(seconds / each), 1, most);
 }
 
 std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked) {
   std::vector<Candidate> all = asked.task == "classify"    ? classifiers(audit, asked)
+                               : asked.task == "pair"      ? two_inputs(audit, asked)
+                               : asked.task == "aspect"    ? two_inputs(audit, asked)
                                : asked.task == "label"     ? taggers(audit, asked)
                                : asked.task == "translate" ? translators(audit)
                                : asked.task == "lm"        ? language_models(audit)

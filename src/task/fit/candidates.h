@@ -13,6 +13,7 @@ struct Candidate {
   std::string name;       // of its folder and in tables
   Settings settings;      // beside those that all have
   bool baseline = false;  // fitted or counted, not trained by steps
+  int64_t enough = 0;     // steps behind which it only learns its examples by heart; 0: any number
 };
 
 // What a list of candidates is made for.

@@ -26,13 +26,15 @@ Settings settings_from(const json& list) {
 }  // namespace
 
 void FitPlan::save(const std::string& path) const {
-  json all{{"format", "fovea plan 1"}, {"task", task},   {"data", to_json(data)},
-           {"seconds", seconds},       {"used", used},   {"reserve", reserve},
-           {"factor", factor},         {"rungs", rungs}, {"candidates", json::array()}};
+  json all{{"format", "fovea plan 1"},   {"task", task},   {"data", to_json(data)},
+           {"seconds", seconds},         {"used", used},   {"reserve", reserve},
+           {"factor", factor},           {"rungs", rungs}, {"places", places},
+           {"candidates", json::array()}};
   for (const PlannedCandidate& one : candidates) {
     all["candidates"].push_back({{"name", one.name},
                                  {"settings", to_json(one.settings)},
                                  {"baseline", one.baseline},
+                                 {"enough", one.enough},
                                  {"steps", one.steps},
                                  {"whole", one.whole},
                                  {"first", one.first},
@@ -40,6 +42,7 @@ void FitPlan::save(const std::string& path) const {
                                  {"step_seconds", one.step_seconds},
                                  {"reached", one.reached},
                                  {"finished", one.finished},
+                                 {"refitted", one.refitted},
                                  {"parameters", one.parameters},
                                  {"seconds", one.seconds}});
   }
@@ -62,11 +65,13 @@ FitPlan FitPlan::load(const std::string& path) {
     plan.reserve = all.at("reserve");
     plan.factor = all.at("factor");
     plan.rungs = all.at("rungs");
+    plan.places = all.value("places", std::vector<int64_t>());  // older plans have none
     for (const json& from : all.at("candidates")) {
       PlannedCandidate one;
       one.name = from.at("name");
       one.settings = settings_from(from.at("settings"));
       one.baseline = from.at("baseline");
+      one.enough = from.value("enough", int64_t{0});
       one.steps = from.at("steps").get<std::vector<int64_t>>();
       one.whole = from.at("whole");
       one.first = from.at("first");
@@ -74,6 +79,7 @@ FitPlan FitPlan::load(const std::string& path) {
       one.step_seconds = from.at("step_seconds");
       one.reached = from.at("reached").get<std::vector<double>>();
       one.finished = from.at("finished");
+      one.refitted = from.value("refitted", false);
       one.parameters = from.at("parameters");
       one.seconds = from.at("seconds");
       plan.candidates.push_back(std::move(one));
@@ -85,10 +91,12 @@ FitPlan FitPlan::load(const std::string& path) {
   }
 }
 
-int64_t rungs_for(int64_t candidates, int64_t factor) {
-  int64_t rungs = candidates > 0 ? 1 : 0;
-  for (int64_t n = candidates; n > 1; n = (n + factor - 1) / factor) ++rungs;
-  return rungs;
+std::vector<int64_t> places_for(int64_t candidates, int64_t factor) {
+  std::vector<int64_t> places;
+  for (int64_t n = candidates; n > 0; n = n > 1 ? (n + factor - 1) / factor : 0) {
+    places.push_back(n);
+  }
+  return places;
 }
 
 std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_better) {
@@ -103,7 +111,11 @@ std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_b
     return higher_is_better ? x > y : x < y;
   });
   const auto n = static_cast<int64_t>(there.size());
-  there.resize(static_cast<size_t>(std::min(n, (n + plan.factor - 1) / plan.factor)));
+  int64_t go_on = (n + plan.factor - 1) / plan.factor;
+  if (const auto next = static_cast<size_t>(rung + 1); next < plan.places.size()) {
+    go_on = std::max(go_on, plan.places[next]);
+  }
+  there.resize(static_cast<size_t>(std::clamp<int64_t>(go_on, 0, n)));
   return there;
 }
 

@@ -22,6 +22,7 @@ struct PlannedCandidate : Candidate {
   // What it had reached at the end of each rung that it took part in.
   std::vector<double> reached{};
   bool finished = false;   // a baseline that is fitted
+  bool refitted = false;   // what is fitted of it, in the end to the validation examples too
   int64_t parameters = 0;  // of its model, once that was made
   double seconds = 0;      // that it was trained for, so far
 };
@@ -35,6 +36,7 @@ struct FitPlan {
   double reserve = 1;                          // of it, put aside for measuring at the end
   int64_t factor = 3;                          // a rung keeps one in so many
   int64_t rungs = 0;                           // 0: not planned yet
+  std::vector<int64_t> places{};               // how many take part in each rung
   std::vector<PlannedCandidate> candidates{};  // the first is the simplest
 
   // As a file of JSON; load() takes one that save() left, and anything else is an Error.
@@ -42,10 +44,10 @@ struct FitPlan {
   static FitPlan load(const std::string& path);
 };
 
-// Those that go on from a rung: one in `factor` of those that took part in it, at least one, the
-// best first; of equals the one that stands first in the plan.
+// Those that go on from a rung: as many as the next has places for, the best first; of equals the
+// one that stands first in the plan.
 std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_better);
-// How many rungs for so many candidates.
-int64_t rungs_for(int64_t candidates, int64_t factor);
+// How many take part in each rung, of so many: one in `factor` of those before, down to one.
+std::vector<int64_t> places_for(int64_t candidates, int64_t factor);
 
 }  // namespace fovea

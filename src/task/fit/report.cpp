@@ -59,6 +59,11 @@ void add_verdict(const FitPlan& plan, const SearchResult& result, const MetricKi
                     differs ? "more than chance on these test examples" : "that may be chance"));
   }
   const PlannedCandidate* winner = &plan.candidates[result.winner];
+  if (winner->refitted) {
+    report.verdict.push_back(
+        "when all was chosen, what is fitted at once was fitted again to the validation examples "
+        "too: do not measure the model on those");
+  }
   if (winner->baseline) {
     report.verdict.push_back(
         "a bigger budget: the winner needs none; trained models came no further in this time");

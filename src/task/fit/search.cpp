@@ -17,6 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// That tell how long one takes.
+constexpr int64_t first_steps = 6;
+
 class Search {
  public:
   Search(FitPlan& plan, const SearchCall& call)
@@ -24,7 +27,7 @@ class Search {
     for (const PlannedCandidate& one : plan.candidates) {
       Tried tried;
       tried.name = one.name;
-      tried.folder = call.folder + "/runs/" + one.name + "/seed-0";
+      tried.folder = call.folder + "/runs/" + one.name + "/seed-" + plan.data.get("seed", "0");
       tried.baseline = one.baseline;
       if (!call.by_plan) tried.parameters = one.parameters, tried.seconds = one.seconds;
       result_.tried.push_back(std::move(tried));
@@ -146,7 +149,7 @@ class Search {
   Config config_of(size_t i) const {
     Settings all = plan_.data;
     all.set(plan_.candidates[i].settings);
-    all.set("seed", "0");
+    if (!all.has("seed")) all.set("seed", "0");  // else as --set says
     return make_config(task_, all);
   }
 
@@ -243,12 +246,25 @@ class Search {
     return best;
   }
 
+  // All is chosen: what validated is learned from too. What that takes is put aside; where it does
+  // not suffice after all, it is left out, and the plan says so.
+  void refit(size_t i, Solver& model, const std::string& weights) {
+    PlannedCandidate& one = plan_.candidates[i];
+    if (!model.fits() || (call_.by_plan && !one.refitted)) return;
+    if (!call_.by_plan && plan_.seconds - seconds() < 1.5 * refit_seconds_ + test_seconds_) return;
+    const Stopwatch watch;
+    one.refitted = model.refit();
+    refit_seconds_ = std::max(refit_seconds_, watch.seconds());
+    if (one.refitted) save_parameters(weights, model.parameters());
+  }
+
   // The test part is measured while the model is in memory, and looked at when all is over.
   void measure(size_t i) {
     Tried& tried = result_.tried[i];
     Solver& model = solver(i);
     const std::string weights = tried.folder + "/model.safetensors";
     if (fs::exists(weights)) load_parameters(weights, model.parameters());
+    refit(i, model, weights);
     tried.test = model.evaluate("test");
     tried.drawings.clear();
     for (size_t e = 0; e < std::min<size_t>(4, tried.test->inputs.size()); ++e) {
@@ -297,7 +313,10 @@ class Search {
     const double deadline = call_.by_plan ? 0 : seconds() + (last ? left() : std::max(share, 0.0));
     const int64_t steps = one.steps[k];
     // The first steps were taken, and measured, before there was a plan.
-    if (call_.by_plan && rung == 0) train_for(i, one.first, false, 0);
+    if (call_.by_plan && rung == 0) {
+      if (one.first > first_steps) train_for(i, first_steps, false, 0);
+      train_for(i, one.first, false, 0);
+    }
     const TrainResult trained = train_for(i, steps, last, deadline);
     one.steps[k] = trained.steps;
     if (call_.by_plan) one.reached.resize(k);
@@ -327,7 +346,10 @@ class Search {
       attempt(i, [&] {
         solver(i);
         const Stopwatch watch;
-        const TrainResult trained = train_for(i, 6, false, seconds() + 0.15 * left());
+        TrainResult trained = train_for(i, first_steps, false, seconds() + 0.15 * left());
+        if (watch.seconds() < 0.004 * plan_.seconds) {  // the first steps are slower than the rest
+          trained = train_for(i, 5 * first_steps, false, seconds() + 0.15 * left());
+        }
         one.first = trained.steps;
         one.step_seconds = std::max(1e-5, trained.step_seconds);
         const double steps = one.step_seconds * static_cast<double>(trained.steps);
@@ -341,30 +363,65 @@ class Search {
       });
     }
     const auto n = static_cast<int64_t>(all.size());
-    plan_.rungs = rungs_for(n, plan_.factor);
-    plan_.reserve = 1 + 0.02 * plan_.seconds + 1.2 * slowest;
+    plan_.places = places_for(n, plan_.factor);
+    plan_.rungs = std::ssize(plan_.places);
+    plan_.reserve = 1 + 0.02 * plan_.seconds + 1.2 * slowest + 1.6 * refit_seconds_;
     if (n == 0) return all;
-    const double each_rung = std::max(0.5, 0.92 * left()) / static_cast<double>(plan_.rungs);
+    const double time = std::max(0.5, 0.92 * left());
+    for (size_t i : all) plan_steps(plan_.candidates[i], time);
+    add_finalists(all, time);
     for (size_t i : all) {
-      PlannedCandidate& one = plan_.candidates[i];
-      double time = 0;
-      int64_t there = n;
-      one.steps.clear();
-      for (int64_t k = 0; k < plan_.rungs; ++k) {
-        time += each_rung * static_cast<double>(std::min(there, call_.workers)) /
-                static_cast<double>(there);
-        one.steps.push_back(
-            std::max<int64_t>(6, static_cast<int64_t>(time / (1.1 * one.step_seconds))));
-        there = (there + plan_.factor - 1) / plan_.factor;
-      }
-      one.whole = one.steps.back();
       // A rung says little of a candidate whose rate has hardly risen.
+      PlannedCandidate& one = plan_.candidates[i];
       const int64_t warmup = solver(i).config().warmup;
       one.warmup = std::min(warmup, std::max<int64_t>(1, one.steps[0] / 4));
     }
     plan_.save(call_.folder + "/plan.json");
-    tell(say("plan: ", n, " models in ", plan_.rungs, " rungs of ", std::round(each_rung), " s"));
+    std::string places;
+    for (int64_t there : plan_.places) places += say(places.empty() ? "" : ", then ", there);
+    tell(say("plan: ", places, plan_.rungs > 1 ? " models, each rung for longer" : " models"));
     return all;
+  }
+
+  // Rungs share the time evenly; nobody is trained for longer than is enough.
+  void plan_steps(PlannedCandidate& one, double time) const {
+    const auto rungs = static_cast<double>(plan_.rungs);
+    double own = 0;
+    one.steps.clear();
+    for (size_t k = 0; k < plan_.places.size(); ++k) {
+      const auto there = static_cast<double>(plan_.places[k]);
+      own += time / rungs * std::min(there, static_cast<double>(call_.workers)) / there;
+      double steps = own / (1.1 * one.step_seconds);
+      if (one.enough > 0) {
+        steps = std::min(steps, static_cast<double>(one.enough) / (rungs - static_cast<double>(k)));
+      }
+      one.steps.push_back(std::max<int64_t>(6, static_cast<int64_t>(steps)));
+    }
+    one.whole = one.steps.back();
+  }
+
+  // Time that is left over where less is enough goes to more candidates, of the last rung first:
+  // the only one in which the rate falls, and so the one that tells them best apart.
+  void add_finalists(const std::vector<size_t>& all, double time) {
+    std::vector<double> costs(plan_.places.size(), 0);  // of the slowest, in each rung
+    for (size_t i : all) {
+      const PlannedCandidate& one = plan_.candidates[i];
+      for (size_t k = 0; k < costs.size(); ++k) {
+        const auto more = static_cast<double>(one.steps[k] - (k > 0 ? one.steps[k - 1] : 0));
+        costs[k] = std::max(costs[k], 1.1 * more * one.step_seconds);
+      }
+    }
+    time *= static_cast<double>(call_.workers);
+    for (size_t k = 0; k < costs.size(); ++k) {
+      time -= costs[k] * static_cast<double>(plan_.places[k]);
+    }
+    for (bool added = true; added;) {
+      added = false;
+      for (size_t k = costs.size() - 1; k > 0; --k) {
+        if (plan_.places[k] == plan_.places[k - 1] || costs[k] > time) continue;
+        ++plan_.places[k], time -= costs[k], added = true;
+      }
+    }
   }
 
   void finish() {
@@ -387,7 +444,7 @@ class Search {
   SearchResult result_;
   std::vector<std::unique_ptr<Solver>> solvers_;
   Stopwatch watch_;
-  double load_seconds_ = 0, test_seconds_ = 0, longest_fit_ = 0;
+  double load_seconds_ = 0, test_seconds_ = 0, longest_fit_ = 0, refit_seconds_ = 0;
   bool higher_ = true;
 };
 

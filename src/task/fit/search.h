@@ -23,7 +23,7 @@ struct SearchPart {
 
 // Where and how to search, and whom to tell.
 struct SearchCall {
-  std::string folder;           // runs/NAME/seed-0 below it
+  std::string folder;           // runs/NAME/seed-SEED below it
   bool by_plan = false;         // the steps of the plan, and no clock
   double began = 0;             // seconds that have gone before
   double test_validations = 1;  // how many validations a measurement on the test part is
