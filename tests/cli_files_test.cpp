@@ -14,7 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-const std::string small = " --embed 8 --width 12 --score-width 8 ";
+const std::string small =
+    " --embed 8 --width 12 --score-width 8 --dropout 0.1 --word-dropout 0.1 --batch 16 ";
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -67,7 +68,9 @@ TEST(Files, AHeaderIsNoClassWhateverSaysWhichColumnsAreMeant) {
                 "--steps 2 --out " + from_stdin)
                 .exit,
             0);
-  EXPECT_EQ(text_of(from_stdin + "/model.safetensors"), text_of(s.path() + "/1/model.safetensors"));
+  // What suits a file is not looked for in stdin, which comes once: `small` says all of it.
+  EXPECT_TRUE(text_of(from_stdin + "/model.safetensors") ==
+              text_of(s.path() + "/1/model.safetensors"));
   const Ended measured = run(program + " eval " + from_stdin + " --json --data " + other);
   ASSERT_EQ(measured.exit, 0);
   EXPECT_EQ(json::parse(measured.out)["examples"], 60);

@@ -15,6 +15,7 @@
 #include "fovea/base/file.h"
 #include "fovea/base/json_text.h"
 #include "fovea/base/parallel.h"
+#include "fovea/task/fit/suited.h"
 #include "fovea/train/checkpoint.h"
 
 namespace fovea::cli {
@@ -39,7 +40,11 @@ Config config_for(const TrainWords& words, const Task& task, bool goes_on, Commu
     if (ranks && !said.has("shards") && said.get("sequence_parallel") != "true") {
       said.set("shards", std::to_string(std::max(least_shards, ranks->size())));
     }
-    return config_of(task, with_inferred(task, said));
+    const Suited suited = suited_to_data(task, with_inferred(task, said));
+    if (!suited.why.empty() && (!ranks || ranks->rank() == 0)) {
+      fmt::print(stderr, "{}\n", suited.why);
+    }
+    return config_of(task, suited.settings);
   }
   const Config config = load_config(words.out);
   check(config.task == task.name, words.out, ": holds a model of the task ", config.task, ", not ",

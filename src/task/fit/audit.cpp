@@ -199,6 +199,11 @@ void audit_words(const std::vector<FitExample>& train, std::string FitExample::*
                               static_cast<double>(rare) / std::max(1.0, static_cast<double>(all)));
 }
 
+void audit_words(const std::vector<FitExample>& train, Audit& audit) {
+  audit_words(train, &FitExample::input, audit);
+  audit_words(train, &FitExample::answer, audit);
+}
+
 void audit_numbers(const FitParts& parts, Finder& find) {
   if (parts.train.empty()) return;
   const size_t columns = parts.train[0].numbers.size();
@@ -245,11 +250,21 @@ Audit audit_data(const Config& config) {
   if (labels) audit_labels(parts, config, find, audit);
   if (config.task == "label") audit_tags(parts, find, audit);
   if (config.task == "regress") audit_numbers(parts, find);
-  if (config.task == "translate") {
-    audit_words(parts.train, &FitExample::input, audit);
-    audit_words(parts.train, &FitExample::answer, audit);
-  }
+  if (config.task == "translate") audit_words(parts.train, audit);
   if (audit.labels > 0) audit.facts.push_back(say(audit.labels, " labels"));
+  return audit;
+}
+
+Audit audit_sizes(const Config& config) {
+  Audit audit;
+  FitParts parts;
+  parts.train = read_to_learn(config);
+  audit.examples = static_cast<int64_t>(parts.train.size());
+  Finder find(audit);
+  audit_lengths(parts.train, false, find, audit);
+  if (config.task == "label") audit_tags(parts, find, audit);
+  if (config.task == "translate") audit_words(parts.train, audit);
+  audit.findings.clear();
   return audit;
 }
 

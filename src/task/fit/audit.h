@@ -30,5 +30,7 @@ struct Audit {
 
 // An Error where nothing can be learned: a single label, too few rows.
 Audit audit_data(const Config& config);
+// How much there is to learn from, and nothing more: no findings, no part but that.
+Audit audit_sizes(const Config& config);
 
 }  // namespace fovea

@@ -109,6 +109,11 @@ bool can_be_audited(const Config& config) {
   return false;
 }
 
+std::vector<FitExample> read_to_learn(const Config& config) {
+  FitParts parts;
+  return read(config, config.data, parts);
+}
+
 FitParts read_fit_parts(const Config& config) {
   FitParts parts;
   parts.train = read(config, config.data, parts);

@@ -25,6 +25,8 @@ struct FitParts {
 bool reads_text(const Config& config);
 // Whether its examples are texts that an audit knows. Our own data needs none.
 bool can_be_audited(const Config& config);
+// All of `data`, before anything is split off.
+std::vector<FitExample> read_to_learn(const Config& config);
 // The same split as the task's own.
 FitParts read_fit_parts(const Config& config);
 
