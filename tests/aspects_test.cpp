@@ -143,6 +143,9 @@ TEST(Ranking, AsTheLiteratureCounts) {
   EXPECT_EQ(t.first_is_right[0], 0);
   EXPECT_EQ(ranking_tallies({{0.5, false}}).reciprocal_rank, Tally({0, 0}))
       << "a question without an answer says nothing";
+  // A constant tells nothing apart, whatever the order of the file.
+  EXPECT_EQ(ranking_tallies({{0.5, true}, {0.5, false}}).reciprocal_rank[0], 0.5);
+  EXPECT_EQ(ranking_tallies({{0.5, true}, {0.5, false}}).first_is_right[0], 0);
 }
 
 }  // namespace

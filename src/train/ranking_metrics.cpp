@@ -1,12 +1,13 @@
 #include "fovea/train/ranking_metrics.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace fovea {
 
 RankingTallies ranking_tallies(std::vector<RankedCandidate> candidates) {
-  std::ranges::stable_sort(candidates, std::ranges::greater(), &RankedCandidate::score);
+  std::ranges::sort(candidates, [](const RankedCandidate& a, const RankedCandidate& b) {
+    return a.score != b.score ? a.score > b.score : !a.relevant && b.relevant;
+  });
   double precision = 0, first = 0, found = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].relevant) continue;

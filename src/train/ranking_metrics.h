@@ -14,7 +14,8 @@ struct RankedCandidate {
 };
 
 // {value, 1} of a question that has a relevant candidate, {0, 0} of one that has none: it says
-// nothing about ranking, and is left out as trec_eval's users do. Equal scores keep their order.
+// nothing about ranking, and is left out as trec_eval's users do. Of equal scores
+// the relevant come last: files often name them first, and who tells nothing apart earns nothing.
 struct RankingTallies {
   Tally average_precision, reciprocal_rank, first_is_right;  // for MAP, MRR and P@1
 };

@@ -249,6 +249,7 @@ int fit(const FitWords& words, const Words& all) {
   call.began = since() + (words.resume ? made.plan.used : 0);
   call.test_validations = static_cast<double>(made.audit.tests) /
                           std::clamp<double>(static_cast<double>(made.audit.validations), 1, 1000);
+  call.validations = made.audit.validations;
   call.stop = &stop;
   call.tell = [&](const std::string& text) { line.tell(text); };
   call.show = [&](const std::string& text) { line.show(text); };

@@ -263,7 +263,11 @@ std::vector<Candidate> all_models(const Task& task) {
 
 int64_t worth_training(double seconds, const Audit& audit) {
   const double words = static_cast<double>(audit.examples) * audit.mean_words;
-  const double each = words == 0 ? 25 : words < 20'000 ? 6 : words < 100'000 ? 12 : 25;
+  const double each = words == 0          ? 25
+                      : words < 20'000    ? 6
+                      : words < 100'000   ? 12
+                      : words < 2'000'000 ? 25
+                                          : 100;
   const int64_t most = words < 300'000 ? 9 : 6;
   return std::clamp<int64_t>(static_cast<int64_t>(seconds / each), 1, most);
 }

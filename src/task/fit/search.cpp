@@ -246,6 +246,23 @@ class Search {
     return best;
   }
 
+  // Of trained candidates that a validation of this size cannot tell apart, the one that stands
+  // first in the plan: it was thought the best before anything was measured.
+  size_t chosen() const {
+    const size_t best = leader();
+    const std::optional<Metric>& top = result_.tried[best].validation;
+    const bool share = top && top->higher_is_better && top->value > 0 && top->value <= 1;
+    if (plan_.candidates[best].baseline || !share || call_.validations == 0) return best;
+    const double error =
+        std::sqrt(top->value * (1 - top->value) / static_cast<double>(call_.validations));
+    for (size_t i = 0; i < best; ++i) {
+      const PlannedCandidate& one = plan_.candidates[i];
+      if (one.baseline || std::ssize(one.reached) < plan_.rungs) continue;
+      if (one.reached.back() >= top->value - 0.5 * error) return i;
+    }
+    return best;
+  }
+
   // All is chosen: what validated is learned from too. What that takes is put aside; where it does
   // not suffice after all, it is left out, and the plan says so.
   void refit(size_t i, Solver& model, const std::string& weights) {
@@ -345,15 +362,16 @@ class Search {
       if (left() < 3 * load_seconds_ + 1) break;
       attempt(i, [&] {
         solver(i);
-        const Stopwatch watch;
+        Stopwatch watch;
         TrainResult trained = train_for(i, first_steps, false, seconds() + 0.15 * left());
         if (watch.seconds() < 0.004 * plan_.seconds) {  // the first steps are slower than the rest
           trained = train_for(i, 5 * first_steps, false, seconds() + 0.15 * left());
         }
         one.first = trained.steps;
         one.step_seconds = std::max(1e-5, trained.step_seconds);
-        const double steps = one.step_seconds * static_cast<double>(trained.steps);
-        const double test = std::max(0.0, watch.seconds() - steps) * call_.test_validations;
+        watch = {};
+        solver(i).validate();
+        const double test = watch.seconds() * call_.test_validations;
         if (test > 0.35 * plan_.seconds) {
           result_.tried[i].validation.reset();
           fail("measuring it on the test part would take ", std::llround(test), " s");
@@ -426,7 +444,7 @@ class Search {
 
   void finish() {
     result_.stopped = stopped();
-    result_.winner = leader();
+    result_.winner = chosen();
     check(result_.tried[result_.winner].validation.has_value(),
           "fit: the time was over before a model was fitted; give a longer --time");
     if (!result_.tried[result_.winner].test) {

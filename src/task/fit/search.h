@@ -27,6 +27,7 @@ struct SearchCall {
   bool by_plan = false;         // the steps of the plan, and no clock
   double began = 0;             // seconds that have gone before
   double test_validations = 1;  // how many validations a measurement on the test part is
+  int64_t validations = 0;      // examples to validate on; 0: not known
   const std::atomic<bool>* stop = nullptr;  // when set: no more training, the best so far wins
   std::function<void(const std::string& line)> tell{};  // a line for each thing that ended
   std::function<void(const std::string& line)> show{};  // what is under way, many times a second
