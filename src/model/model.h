@@ -63,8 +63,9 @@ class Fitted {
   }
   // Whether steps of training follow.
   virtual bool goes_on() const { return false; }
-  // Before each validation: what is chosen on its examples as steps go on.
-  virtual void tune(const Examples& dev) const { (void)dev; }
+  // Before each validation, where steps go on: what is chosen on its examples, which come in
+  // batches.
+  virtual void tune(const std::vector<Examples>& dev) const { (void)dev; }
 };
 
 // Mean cross-entropy of scores [n, C]. Where an alignment drew (log_probability [n] is given), the

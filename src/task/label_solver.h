@@ -46,8 +46,15 @@ class LabelSolver : public ExampleSolver<Example> {
   }
 
   std::vector<Metric> validate() override {
-    if (fitted_) fitted_->tune(known(this->validation_examples()));
-    return measure(this->validation_examples()).values();
+    const std::vector<Example> dev = this->validation_examples();
+    if (fitted_ && fitted_->goes_on()) {
+      std::vector<Fitted::Examples> batches;
+      for (const auto& group : this->groups(dev, at_once)) {
+        batches.push_back(known(picked(dev, group)));
+      }
+      fitted_->tune(batches);
+    }
+    return measure(dev).values();
   }
   Evaluation evaluate(const std::string& part) override {
     return measure(this->examples(part), true);
@@ -168,14 +175,19 @@ class LabelSolver : public ExampleSolver<Example> {
     return e;
   }
 
+  static constexpr int64_t at_once = 64;  // examples that are answered
+  static std::vector<Example> picked(const std::vector<Example>& of,
+                                     const std::vector<int64_t>& places) {
+    std::vector<Example> some;
+    for (int64_t i : places) some.push_back(of[static_cast<size_t>(i)]);
+    return some;
+  }
   // For each example its likeliest labels, the best first, at most nbest.
   std::vector<std::vector<Prediction>> answer(const std::vector<Example>& of, int64_t nbest,
                                               bool details = false) const {
     std::vector<std::vector<Prediction>> all(of.size());
-    for (const auto& group : this->groups(of, 64)) {
-      std::vector<Example> chosen;
-      for (int64_t i : group) chosen.push_back(of[i]);
-      const Tensor likely = log_softmax((*model_)(given(chosen)).scores);
+    for (const auto& group : this->groups(of, at_once)) {
+      const Tensor likely = log_softmax((*model_)(given(picked(of, group))).scores);
       for (size_t row = 0; row < group.size(); ++row) {
         all[group[row]] =
             label_predictions(likely, static_cast<int64_t>(row), labels_, nbest, details);

@@ -4,6 +4,7 @@
 
 #include "fovea/model/linear/calibration.h"
 #include "fovea/op/elementwise.h"
+#include "fovea/op/shape.h"
 
 namespace fovea {
 
@@ -33,13 +34,20 @@ void WideClassifier::fit(const Examples& train, const Examples& dev,
   parts_ = Tensor::of({2}, {1, 0});
 }
 
-void WideClassifier::tune(const Examples& dev) const {
-  const std::vector<Tensor> scores{linear_(dev.inputs).scores, (*attention_)(dev.inputs).scores};
+void WideClassifier::tune(const std::vector<Examples>& dev) const {
+  std::vector<Tensor> linear, attention, wanted;
+  for (const Examples& batch : dev) {
+    linear.push_back(linear_(batch.inputs).scores);
+    attention.push_back((*attention_)(batch.inputs).scores);
+    wanted.push_back(batch.targets);
+  }
+  const std::vector<Tensor> scores{concat(linear, 0), concat(attention, 0)};
+  const Tensor targets = concat(wanted, 0);
   double least = std::numeric_limits<double>::infinity();
   Tensor best;
   for (double a = 0; a <= 1.5; a += 0.125) {
     for (double b = 0; b <= 1.5; b += 0.125) {
-      const double surprise = mean_surprise(scores, {a, b}, dev.targets);
+      const double surprise = mean_surprise(scores, {a, b}, targets);
       if (surprise >= least) continue;
       least = surprise;
       best = Tensor::of({2}, {static_cast<float>(a), static_cast<float>(b)});

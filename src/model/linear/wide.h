@@ -25,7 +25,7 @@ class WideClassifier : public Scorer, public Fitted {
            const std::function<bool()>& stop) const override;
   bool refit(const Examples& all) const override { return linear_.refit(all); }
   bool goes_on() const override { return true; }
-  void tune(const Examples& dev) const override;
+  void tune(const std::vector<Examples>& dev) const override;
 
  private:
   LinearClassifier linear_;
