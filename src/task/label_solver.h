@@ -176,6 +176,7 @@ class LabelSolver : public ExampleSolver<Example> {
   }
 
   static constexpr int64_t at_once = 64;  // examples that are answered
+  // Those at these places.
   static std::vector<Example> picked(const std::vector<Example>& of,
                                      const std::vector<int64_t>& places) {
     std::vector<Example> some;
