@@ -36,6 +36,26 @@ const Compared& compared() {
   return once;
 }
 
+// What suits a file goes by the model, and would make choices differ in more than what is varied.
+TEST(Compare, ChoicesOnAFileDifferOnlyInWhatIsVaried) {
+  const ScratchFolder scratch;
+  std::string rows = "label\ttext\n";
+  for (int i = 0; i < 40; ++i) rows += i % 2 ? "good\ta fine thing\n" : "bad\ta poor thing\n";
+  const std::string out = scratch.path() + "/out";
+  ASSERT_EQ(run(program + " compare classify --data " + scratch.write("rows.tsv", rows) +
+                " --embed 8 --width 8 --steps 1 --maps 0 --seeds 1 --vary model=rnn,capsules " +
+                "--out " + out)
+                .exit,
+            0);
+  const json one = json_of(out + "/runs/model=rnn/seed-0/config.json")["options"],
+             other = json_of(out + "/runs/model=capsules/seed-0/config.json")["options"];
+  for (const auto& [name, value] : one.items()) {
+    if (name == "model" || !other.contains(name)) continue;
+    EXPECT_EQ(other[name], value) << name;
+  }
+  EXPECT_EQ(one["dropout"], 0.3) << "the task's own";
+}
+
 TEST(Compare, FitsEightyColumns) {
   ASSERT_EQ(compared().ended.exit, 0) << compared().ended.out;
   const std::string& out = compared().ended.out;

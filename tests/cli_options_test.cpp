@@ -166,7 +166,7 @@ TEST(OddOptions, OfTraining) {
   }
   // What is no option of a run.
   const std::string words = "train classify --data builtin:sentiment --examples 40 --steps 1";
-  for (const char* option : {"--out", "--resume", "--json", "--preset", "--set"}) {
+  for (const char* option : {"--out", "--resume", "--json", "--preset", "--set", "--no-suit"}) {
     try_values(place, words + (option == std::string("--out") ? "" : " --out out"), option);
   }
 }

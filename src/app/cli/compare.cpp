@@ -127,7 +127,9 @@ std::vector<Planned> plan(const CompareWords& words, const Settings& base,
       const std::string name = name_of(choice);
       const std::string folder = fmt::format("{}/runs/{}/seed-{}", words.out, name, seed);
       if (fs::exists(folder + "/summary.json") && fs::exists(folder + "/eval.json")) continue;
-      std::vector<std::string> train{own_path(), "train", words.task, "--out", folder, "--resume"};
+      // What suits one choice need not suit another: all have the same, and the same budget.
+      std::vector<std::string> train{own_path(), "train",    words.task, "--out",
+                                     folder,     "--resume", "--no-suit"};
       Settings settings = read_by_choice(find_task(words.task), base, choice);
       settings.set("seed", std::to_string(seed));
       for (const auto& [key, value] : settings) {

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 struct TrainWords {
   std::string task, out;
   std::unique_ptr<ConfigWords> config;
-  bool resume = false, json = false;
+  bool resume = false, json = false, usual = false;
 };
 
 // Shards of a run that several processes begin and that was told no number: enough for eight, so
@@ -40,7 +40,9 @@ Config config_for(const TrainWords& words, const Task& task, bool goes_on, Commu
     if (ranks && !said.has("shards") && said.get("sequence_parallel") != "true") {
       said.set("shards", std::to_string(std::max(least_shards, ranks->size())));
     }
-    const Suited suited = suited_to_data(task, with_inferred(task, said));
+    said = with_inferred(task, said);
+    if (words.usual) return config_of(task, said);
+    const Suited suited = suited_to_data(task, said);
     if (!suited.why.empty() && (!ranks || ranks->rank() == 0)) {
       fmt::print(stderr, "{}\n", suited.why);
     }
@@ -199,6 +201,7 @@ void add_train(CLI::App& app, const Words& all, int& exit_code) {
   verb->add_option("--out", words->out, "Folder to keep the model in");
   verb->add_flag("--resume", words->resume, "Go on with the run that is in --out, if there is one");
   verb->add_flag("--json", words->json, "Print the result as JSON");
+  verb->add_flag("--no-suit", words->usual, "Take the usual defaults, not what suits the data");
   words->config = std::make_unique<ConfigWords>(*verb, all);
   verb->callback([words, &exit_code] { exit_code = train(*words); });
 }
