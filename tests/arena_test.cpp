@@ -146,6 +146,14 @@ TEST(Arena, RunsItsTableAndMakesItsPage) {
   }
   const std::string page = text_of_file(folder + "/report.html");
   EXPECT_NE(page.find("cost_section"), page.npos);
+  // Another budget is another table: the one of before is not shown for it.
+  const Ended other =
+      run(program + " arena --tasks listops --attention full,linear --steps 5 --set " +
+              "width=16 --set heads=2 --set layers=1 --set batch=8 --set examples=60 " +
+              "--set longest=100 --out " + folder,
+          true);
+  EXPECT_EQ(other.exit, 1) << other.out;
+  EXPECT_NE(other.out.find("other settings"), std::string::npos) << other.out;
   expect_refused_with("arena --tasks lists --out " + folder, 2,
                       "unknown task of the arena 'lists'");
   expect_refused_with("arena --attention ful --out " + folder, 2, "did you mean 'full'?");

@@ -141,6 +141,11 @@ TEST(Fit, BadFilesGetOneSentence) {
     EXPECT_NE(ended.out.find("fovea: "), std::string::npos) << ended.out;
   }
   EXPECT_EQ(run(program + " fit nothing.tsv --out " + scratch.path() + "/x", true).exit, 1);
+  const Ended name = run(program + " fit " + scratch.write("caf\xe9.csv", opinions(40)) +
+                             " --time 2s --out " + scratch.path() + "/y",
+                         true);
+  EXPECT_NE(name.out.find("option 'data' has a byte that is not UTF-8"), std::string::npos)
+      << name.out;
 }
 
 TEST(Fit, KeepsStdinForAllThatReadItAgain) {
@@ -175,6 +180,88 @@ TEST(Fit, SaysThatAPlansTimeCountsWhenItGoesOn) {
   EXPECT_EQ(ended.exit, 0) << ended.out;
   EXPECT_NE(ended.out.find("the plan's 25 s count"), std::string::npos) << ended.out;
   EXPECT_NE(ended.out.find("--time 5s does not count"), std::string::npos) << ended.out;
+}
+
+// A search of 9 seconds that has its baselines.
+FitPlan fitted_baselines(const std::string& data) {
+  FitPlan plan;
+  plan.task = "classify";
+  plan.data = {{"data", data}};
+  plan.seconds = 9;
+  for (const char* name : {"most_frequent", "linear"}) {
+    PlannedCandidate one;
+    one.name = name;
+    one.settings = {{"model", name}};
+    one.baseline = one.finished = true;
+    plan.candidates.push_back(one);
+  }
+  return plan;
+}
+
+// A search whose time is over but for measuring has its models, and more time may be given.
+TEST(Fit, GoesOnWhenItsTimeIsOver) {
+  const ScratchFolder scratch;
+  const std::string out = scratch.path() + "/fit", data = scratch.write("o.csv", opinions(60));
+  // Killed when the baselines were fitted.
+  FitPlan plan = fitted_baselines(data);
+  plan.used = 8.9;
+  fs::create_directories(out);
+  plan.save(out + "/plan.json");
+  const Ended ended = run(program + " fit --resume --time 60s --out " + out, true);
+  EXPECT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_NE(ended.out.find("60s in the place of 9 s"), std::string::npos) << ended.out;
+  EXPECT_EQ(FitPlan::load(out + "/plan.json").seconds, 60);
+
+  fs::remove_all(out);
+  fs::create_directories(out);
+  plan.save(out + "/plan.json");
+  const Ended late = run(program + " fit --resume --out " + out, true);
+  EXPECT_EQ(late.exit, 0) << late.out;
+}
+
+// Stopped by SIGINT while something is fitted or trained: a model is there, the same comes of its
+// plan, and it can go on.
+TEST(Fit, StoppedAtAnyMomentItLeavesTheBestAndAPlanOfJustThat) {
+  const ScratchFolder scratch;
+  const std::string data = scratch.write("o.csv", opinions(1500));
+  int models = 0;
+  for (const char* after : {"0.3", "1.2", "2.5"}) {
+    const std::string out = scratch.path() + "/" + after, again = out + "again";
+    const Ended ended = run("timeout -s INT " + std::string(after) + " " + program + " fit " +
+                                data + " --time 60s --out " + out,
+                            true);
+    EXPECT_TRUE(ended.exit == 130 || ended.exit == 124 || ended.exit == 1)
+        << ended.exit << ended.out;
+    if (!fs::exists(out + "/config.json")) continue;  // nothing was fitted yet, and it said so
+    ++models;
+    EXPECT_EQ(run(program + " fit --plan " + out + "/plan.json --out " + again, true).exit, 0);
+    EXPECT_EQ(bytes_of(out + "/model.safetensors"), bytes_of(again + "/model.safetensors"))
+        << "stopped after " << after << " s";
+  }
+  EXPECT_GT(models, 0);
+  const std::string last = scratch.path() + "/2.5";
+  if (fs::exists(last + "/config.json")) {
+    const Ended more = run(program + " fit --resume --time 3s --out " + last, true);
+    EXPECT_EQ(more.exit, 0) << more.out;
+    EXPECT_FALSE(FitPlan::load(last + "/plan.json").stopped);
+  }
+}
+
+// What the clock cut short is cut as short by the plan: fitting ends after as many costs.
+TEST(Fit, APlanFitsWithAsManyCosts) {
+  const ScratchFolder scratch;
+  const std::string out = scratch.path() + "/fit", data = scratch.write("o.csv", opinions(80));
+  FitPlan plan = fitted_baselines(data);
+  for (PlannedCandidate& one : plan.candidates) one.fitted.tries = 1;
+  plan.save(scratch.path() + "/plan.json");
+  const Ended ended =
+      run(program + " fit --plan " + scratch.path() + "/plan.json --out " + out, true);
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  const FitPlan done = FitPlan::load(out + "/plan.json");
+  EXPECT_EQ(done.candidates[1].fitted.tries, 1);
+  ASSERT_EQ(done.candidates[1].fitted.chosen.size(), 2U);
+  EXPECT_EQ(done.candidates[1].fitted.chosen[0],
+            0.1);  // the first, which no other was tried beside
 }
 
 // Files with a comma between them, few words, a warm-up that suits the time, and what --set says.

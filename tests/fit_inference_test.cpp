@@ -2,6 +2,7 @@
 // that must be asked.
 #include <gtest/gtest.h>
 
+#include "fovea/data/table.h"
 #include "fovea/task/fit/inference.h"
 #include "fovea/task/solver.h"
 #include "support/made_rows.h"
@@ -217,6 +218,26 @@ TEST(FitInference, TakesFilesOfManyShapesForWhatTheyAre) {
     if (shape.columns == "*") continue;
     EXPECT_EQ(data.settings.get("columns"), shape.columns);
   }
+}
+
+// What is said to be the target is what the reader takes for it.
+TEST(FitInference, TheTargetOfNumbersIsTheReaders) {
+  const ScratchFolder scratch;
+  const auto target = [&](const std::string& header) {
+    std::string text = header + "\n";
+    for (int i = 0; i < 40; ++i) text += say(1000 + 7 * i, ",", i * i, ",", i % 9, "\n");
+    const std::string path = scratch.write("t.csv", text);
+    const FitData data = infer_data({.files = {path}});
+    std::string said;
+    for (const std::string& line : data.because) said += line + "\n";
+    return std::pair(said, read_numbers(path, {}, nullptr).names.back());
+  };
+  const auto [named, reads] = target("price,area,rooms");
+  EXPECT_NE(named.find("'price', by its name"), std::string::npos) << named;
+  EXPECT_EQ(reads, "price");
+  const auto [last, reads_last] = target("width,area,rooms");
+  EXPECT_NE(last.find("'rooms', the last"), std::string::npos) << last;
+  EXPECT_EQ(reads_last, "rooms");
 }
 
 TEST(FitInference, PartsAreToldByNames) {

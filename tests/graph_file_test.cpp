@@ -47,6 +47,9 @@ TEST(GraphFile, TwoFilesOfCsv) {
   EXPECT_EQ(g.values, (std::vector<float>{1.5f, 3}));
   EXPECT_EQ(g.edges, (Edges{{0, 1}}));
   EXPECT_EQ(g.parts, (std::vector{NodePart::train, NodePart::dev}));
+  // Any two words that are no nodes name the columns.
+  const std::string named = scratch.write("f.csv", "id_1,id_2\nann,\"b,ob\"\n");
+  EXPECT_EQ(read_graphs(nodes + "," + named)[0].edges, (Edges{{0, 1}}));
 }
 
 const std::string line =
@@ -66,6 +69,10 @@ TEST(GraphFile, JsonLines) {
     EXPECT_EQ(g.values, (std::vector<float>{2, 1, 0.5f}));
     EXPECT_EQ(g.parts[1], NodePart::test);
   }
+  const GraphRecord bare =
+      graph_of_json(R"({"nodes": [{}, {"note": 1}, {}], "edges": [[0, 2]]})", "g");
+  EXPECT_EQ(bare.names, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(bare.edges, (Edges{{0, 2}}));
 }
 
 TEST(GraphFile, BadFoldersAreOneSentence) {

@@ -25,11 +25,13 @@ void expect_refused_with(const std::string& words, int exit, const std::string& 
   EXPECT_EQ(std::ranges::count(loud.out, '\n'), 1) << loud.out;
 }
 
+FeatureForm form_of(const GraphRecord& graph) { return feature_form(std::vector{&graph}, "it"); }
+
 TEST(NeighbourSampler, DrawsSoManyOfThemAndNoOthers) {
   const GraphRecord graph = generate_communities(300, Random(1));
   std::map<int32_t, std::set<int32_t>> near;
   for (const auto& [u, v] : graph.edges) near[u].insert(v), near[v].insert(u);
-  const NeighbourSampler sampler(graph, graph.edges, {.features = 80});
+  const NeighbourSampler sampler(graph, graph.edges, {.form = form_of(graph)});
   const std::vector<int32_t> asked{7, 3, 250};
   const std::vector<int64_t> counts{3, 2};
   const auto part = sampler.around(asked, counts, Random(5));
@@ -62,7 +64,7 @@ TEST(NeighbourSampler, DrawsSoManyOfThemAndNoOthers) {
 // Where all neighbours are drawn, a node's scores are those of the whole graph.
 TEST(NeighbourSampler, OfAllNeighboursGivesWhatTheWholeGraphGives) {
   const GraphRecord graph = generate_communities(120, Random(1));
-  const NeighbourSampler sampler(graph, graph.edges, {.features = 80});
+  const NeighbourSampler sampler(graph, graph.edges, {.form = form_of(graph)});
   const GraphExample whole{&graph, {}, {}};
   Parameters table(3);
   const auto model = make_model<Scorer>(find_model("gat", Takes::graph, Gives::label), table,
@@ -70,7 +72,7 @@ TEST(NeighbourSampler, OfAllNeighboursGivesWhatTheWholeGraphGives) {
   const std::vector<int32_t> asked{5, 77};
   const std::vector<int64_t> counts{1000, 1000};
   ModelInputs in, part;
-  in.graph = node_graph(std::span(&whole, 1), {.features = 80});
+  in.graph = node_graph(std::span(&whole, 1), {.form = form_of(graph)});
   in.rows = Tensor::ids({2}, {5, 77});
   part.graph = sampler.around(asked, counts, Random(1)).graph;
   part.rows = Tensor::ids({2}, {0, 1});
@@ -145,6 +147,24 @@ TEST(LinksTask, TellsEdgesFromOtherPairs) {
       scratch.write("few.jsonl", R"({"nodes": [{"id": 1}, {"id": 2}], "edges": [[1, 2]]})"
                                  "\n");
   expect_refused_with("train links --data " + few, 1, "links needs at least 10");
+}
+
+// Random pairs, each written both ways: there is nothing to learn, and one way must not tell the
+// other.
+TEST(LinksTask, BothWaysOfAPairAreHeldOutTogether) {
+  const ScratchFolder scratch;
+  Random random(3);
+  std::string nodes = "id\n", edges;
+  for (int i = 0; i < 120; ++i) nodes += say("p", i, "\n");
+  for (int i = 0; i < 300; ++i) {
+    const auto u = random.below(120), v = random.below(120);
+    edges += say("p", u, ",p", v, "\np", v, ",p", u, "\n");
+  }
+  const Ended trained =
+      run(program + " train links --json --directed --epochs 100 --model gcn --data " +
+          scratch.write("n.csv", nodes) + "," + scratch.write("e.csv", edges));
+  ASSERT_EQ(trained.exit, 0);
+  EXPECT_LT(nlohmann::json::parse(trained.out)["test"]["auc"], 0.7);
 }
 
 TEST(StarDrawing, EdgesAreAsThickAsTheirWeight) {

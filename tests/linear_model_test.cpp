@@ -251,7 +251,7 @@ TEST(LinearRegressor, LearnsTheSameBitsOnAnyThreads) {
     set_threads(count);
     Parameters table(0);
     const LinearRegressor model(table, {.sparse = 3}, {});
-    model.fit(train, dev, nullptr);
+    model.fit(train, dev, {});
     EXPECT_NEAR(model.vote(0), 1, 0.01);
     EXPECT_NEAR(model.vote(1), -2, 0.01);
     const Tensor found = model(dev.inputs).scores;
@@ -284,7 +284,7 @@ TEST(LinearClassifier, LearnsTheSameBitsOnAnyThreads) {
     set_threads(count);
     Parameters table(0);
     const LinearClassifier model(table, {.labels = 2, .sparse = 3}, {});
-    model.fit(train.examples(), dev.examples(), nullptr);
+    model.fit(train.examples(), dev.examples(), {});
     const auto examples = dev.examples();
     EXPECT_GT(share_right(model(examples.inputs).scores, examples.targets), 0.8);
     EXPECT_GT(model.vote(0, 1), 0);
@@ -349,11 +349,11 @@ TEST(LeastSquares, FindsALine) {
   const Fitted::Examples all{in, in.known.answers};
   Parameters table(0);
   const LeastSquares line(table, {.features = 2});
-  line.fit(all, all, nullptr);
+  line.fit(all, all, {});
   for (int i = 0; i < 50; ++i) EXPECT_NEAR(line(in).scores.read()[i], y[i], 1e-3);
   Parameters other(0);
   const NearestNeighbours nearest(other);
-  nearest.fit(all, all, nullptr);  // every example is its own neighbour
+  nearest.fit(all, all, {});  // every example is its own neighbour
   EXPECT_EQ(other["count"].read()[0], 1);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(nearest(in).scores.read()[i], y[i]);
 }

@@ -13,6 +13,7 @@ struct FittedRun {
   std::unique_ptr<Solver> solver;
   std::string folder;
   double reached;
+  TrainResult trained{};
 };
 FittedRun fitted(const ScratchFolder& scratch, const std::string& task, const std::string& model,
                  Settings settings) {
@@ -22,7 +23,8 @@ FittedRun fitted(const ScratchFolder& scratch, const std::string& task, const st
   TrainCall call;
   call.options = run.solver->config();
   call.folder = run.folder;
-  EXPECT_EQ(train(*run.solver, call).stopped, "fitted");
+  run.trained = train(*run.solver, call);
+  EXPECT_EQ(run.trained.stopped, "fitted");
   run.reached = run.solver->evaluate("test").values()[0].value;
   return run;
 }
@@ -145,10 +147,12 @@ TEST(FittedAgain, LearnsFromTheValidationExamplesToo) {
     return all[all[0].text == "bad" ? 0 : 1].score;
   };
   const double before = bad();
-  ASSERT_TRUE(linear.solver->refit());
+  const FitChoice choice = linear.trained.fitted;
+  ASSERT_EQ(choice.chosen.size(), 2U);  // a cost, and how sure the scores are
+  ASSERT_TRUE(linear.solver->refit(choice));
   EXPECT_GT(bad(), before + 0.01);
   // Without a choice there is nothing to fit again with.
-  EXPECT_FALSE(open_solver(linear.folder)->refit());
+  EXPECT_FALSE(linear.solver->refit({}));
 }
 
 TEST(LinearNumbers, LearnWhatWordsAreWorth) {

@@ -14,6 +14,7 @@
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"
 #include "support/layer.h"
+#include "support/program.h"
 
 namespace fovea::test {
 namespace {
@@ -274,6 +275,24 @@ TEST(Algorithms, TheBestEstimatorOfNGramsIsBetterThanACoin) {
   }
   EXPECT_LT(bits / n, 0.85);
   EXPECT_GT(bits / n, 0.4);
+}
+
+// Lengths that nobody asked for are left out where there are too few symbols for them, and what
+// was asked for is refused before anything is learned.
+TEST(Algorithm, LengthsThatNobodySaidSuitTheSymbols) {
+  const std::string words = "train algorithm --steps 3 --batch 4 --validate-every 2 --examples 2 ",
+                    ram = words + "--data builtin:ram-access --model nram --machine-steps 2 ";
+  const Ended fits = run(program + " " + ram + "--lengths 5-8 --symbols 12", true);
+  EXPECT_EQ(fits.exit, 0) << fits.out;
+  const Ended refused =
+      run(program + " " + ram + "--lengths 5-6 --symbols 12 --test-lengths 16", true);
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_EQ(refused.out.find("fovea: ram-access: needs"), 0U) << "before a step: " << refused.out;
+  const Ended repeats =
+      run(program + " " + words + "--data builtin:repeat-copy --model " +
+              "transformer --position learned --bits 4 --layers 1 --width 16 " + "--heads 2",
+          true);
+  EXPECT_EQ(repeats.exit, 0) << repeats.out;
 }
 
 }  // namespace

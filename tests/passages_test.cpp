@@ -71,6 +71,14 @@ TEST(Passages, ReadsTables) {
   ASSERT_EQ(tsv.size(), 2u);
   EXPECT_EQ(tsv[1].answers.size(), 2u);
   EXPECT_EQ(tsv[1].answers[0].begin, 7);
+  // Without a place an answer is a word of its own where there is one.
+  const auto words = read_passages(s.write("w.tsv",
+                                           "passage\tquestion\tanswer\n"
+                                           "Miss Annabelson called Ann\tWhom?\tAnn\n"
+                                           "Annabelson came\tWho?\tAnn\n"),
+                                   {});
+  EXPECT_EQ(words[0].answers[0].begin, 23);
+  EXPECT_EQ(words[1].answers[0].begin, 0);
   const auto bare =
       read_passages(s.write("b.tsv", "Who is?\tAnn is here\tAnn\nWhere?\tBob is there\tthere\n"),
                     {.columns = "passage=2,question=1,answer=3"});

@@ -294,6 +294,43 @@ TEST(StoryModel, AMemoryNetworkNeedsSupportingFacts) {
 
 // A question that nothing is remembered for must not make a closed list of answers of the others':
 // who was never seen could then not be the answer.
+// What a story says is random: who has seen some of its questions must not be asked the others.
+TEST(QaTask, QuestionsOfOneStoryStayTogether) {
+  const ScratchFolder scratch;
+  Random random(5);
+  const char* places[] = {"kitchen", "garden", "office", "hall", "cellar", "attic"};
+  std::string text;
+  for (int i = 0; i < 60; ++i) {
+    const char* answer = places[random.below(6)];
+    text += say("1 Something happened in house", i, ".\n");
+    for (int q = 0; q < 5; ++q) text += say(q + 2, " Where was it?\t", answer, "\t1\n");
+  }
+  const Ended trained =
+      run(program + " train qa --json --model memn2n --hops 1 --epochs 40 " +
+          "--optimizer adam --rate 0.01 --early-stop 0 --data " + scratch.write("s.txt", text));
+  ASSERT_EQ(trained.exit, 0) << trained.out;
+  EXPECT_LT(nlohmann::json::parse(trained.out)["test"]["right_answers"], 0.6) << trained.out;
+}
+
+// A file that marks some parts only: the others are held out.
+TEST(QaTask, PartsThatAFileDoesNotMark) {
+  const ScratchFolder scratch;
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += nlohmann::json{{"question", say("where is ", i % 4)},
+                           {"answers", {say("place", i % 4)}},
+                           {"memory", {{say("thing", i % 4), "is in", say("place", i % 4)}}},
+                           {"split", i < 30 ? "train" : "test"}}
+                .dump() +
+            "\n";
+  }
+  const Ended trained =
+      run(program + " train qa --json --model kv --hashed 512 --epochs 3 --data " +
+              scratch.write("kv.jsonl", text),
+          true);
+  EXPECT_EQ(trained.exit, 0) << trained.out;
+}
+
 TEST(KeyValues, CandidatesAreTheValuesEvenWhereOneMemoryIsEmpty) {
   const ScratchFolder s;
   std::string lines = R"({"question": ["who", "directed", "film 0"], "answers": ["nobody"]})"

@@ -39,12 +39,6 @@ int64_t number_in(const std::string& name, const std::string& word, int64_t belo
   return number;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
-  return line;
-}
-
 }  // namespace algorithm
 
 const std::vector<Algorithm>& algorithms() {

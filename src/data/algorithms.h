@@ -75,8 +75,6 @@ std::vector<float> vector_of(const std::string& name, const std::string& word, i
 std::string random_vector(int64_t bits, Random& random);
 // The number that a word is; an Error that begins with `name` unless it is from 0 to below - 1.
 int64_t number_in(const std::string& name, const std::string& word, int64_t below);
-// Words as a line, with spaces between them.
-std::string joined(const std::vector<std::string>& words);
 
 // The parts of algorithms().
 std::vector<Algorithm> of_bits();       // vectors of bits: Graves, Wayne, Danihelka 2014

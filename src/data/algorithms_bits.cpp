@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "fovea/base/words.h"
 #include "fovea/data/algorithms.h"
 
 namespace fovea::algorithm {

@@ -2,6 +2,7 @@
 // Joulin and Mikolov 2015, and the random-access tasks of Kurach, Andrychowicz, Sutskever 2016.
 #include <algorithm>
 
+#include "fovea/base/words.h"
 #include "fovea/data/algorithms.h"
 
 namespace fovea::algorithm {

@@ -34,7 +34,9 @@ class Xml {
       }
       const std::string_view end = text_.substr(open).starts_with("<!--") ? "-->" : ">";
       const size_t close = text_.find(end, open);
-      check<ErrorKind::input>(close != std::string_view::npos, where(), ": a tag is not closed");
+      if (close == std::string_view::npos) {
+        fail<ErrorKind::input>(where(), ": a tag is not closed");
+      }
       at_ = close + end.size();
     }
     read_tag(element);
@@ -43,7 +45,10 @@ class Xml {
   // The text before the tag, as people read it.
   std::string between() const { return decoded(between_); }
   std::string where() const {
-    return say(path_, ":", 1 + std::count(text_.begin(), text_.begin() + at_, '\n'));
+    const auto from = static_cast<ptrdiff_t>(counted_), to = static_cast<ptrdiff_t>(at_);
+    lines_ += std::count(text_.begin() + from, text_.begin() + to, '\n');
+    counted_ = at_;
+    return say(path_, ":", 1 + lines_);
   }
 
  private:
@@ -51,8 +56,8 @@ class Xml {
     element = {};
     size_t i = at_ + 1;
     const auto sound = [&](bool good) {
-      check<ErrorKind::input>(good && i < text_.size(), where(),
-                              ": is not XML as SemEval and MAMS ", "have it: a tag is broken");
+      if (good && i < text_.size()) return;
+      fail<ErrorKind::input>(where(), ": is not XML as SemEval and MAMS have it: a tag is broken");
     };
     while (i < text_.size() && !is_space(text_[i]) && text_[i] != '>' &&
            !(text_[i] == '/' && i > at_ + 1)) {
@@ -98,6 +103,8 @@ class Xml {
   const std::string& path_;
   std::string_view text_;
   size_t at_ = 0;
+  mutable size_t counted_ = 0;  // up to there line breaks have been counted
+  mutable int64_t lines_ = 0;   // as many
   std::string between_;
 };
 

@@ -122,19 +122,24 @@ void read_edges_csv(const std::string& path, GraphBuilder& graph) {
   for_each_csv_row(path, [&](std::vector<std::string>& cells, int64_t line) {
     const std::string where = say(path, ":", line);
     check<input>(cells.size() >= 2, where, ": an edge has two nodes, got ", cells.size(), " cell");
-    const std::string name = lower(cells[0]);
-    const bool header = std::exchange(first, false) &&
-                        (name == "source" || name == "from" || name == "src" || name == "u") &&
-                        graph.find(cells[0]) < 0;
+    // A first row of two words that are no nodes names the columns.
+    const bool header =
+        std::exchange(first, false) && graph.find(cells[0]) < 0 && graph.find(cells[1]) < 0;
     if (!header) graph.add_edge(cells[0], cells[1], where);
   });
 }
 
 }  // namespace
 
-int32_t GraphRecord::find(std::string_view name) const {
-  const auto found = std::ranges::find(names, name);
-  return found == names.end() ? -1 : static_cast<int32_t>(found - names.begin());
+NodeNumbers::NodeNumbers(const GraphRecord& graph) {
+  for (size_t i = 0; i < graph.names.size(); ++i) {
+    numbers_.emplace(graph.names[i], static_cast<int32_t>(i));
+  }
+}
+
+int32_t NodeNumbers::find(std::string_view name) const {
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? -1 : found->second;
 }
 
 std::vector<GraphRecord> read_graphs(const std::string& path) {

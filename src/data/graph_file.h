@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,18 @@ struct GraphRecord {
   std::string label;                               // of the whole; "": none
 
   int64_t nodes() const { return static_cast<int64_t>(names.size()); }  // how many there are
-  int32_t find(std::string_view name) const;                            // -1: there is no such node
+};
+
+// The numbers of a graph's nodes by their names.
+class NodeNumbers {
+ public:
+  // The graph must outlive it.
+  explicit NodeNumbers(const GraphRecord& graph);
+  // -1: there is no such node.
+  int32_t find(std::string_view name) const;
+
+ private:
+  std::unordered_map<std::string_view, int32_t> numbers_;
 };
 
 // All graphs of a folder, of "nodes.csv,edges.csv" or of a file of JSON lines. An Error names file

@@ -23,6 +23,11 @@ class GraphVisitor final : public JsonVisitor {
   bool wants(std::string_view path) override {
     return path == "label" || path.starts_with("nodes.") || path.starts_with("edges.");
   }
+  // A node of which nothing is said is one too.
+  void object(std::string_view path) override {
+    if (!path.starts_with("nodes.") || path.find('.', 6) != std::string_view::npos) return;
+    node(std::string(path) + ".");
+  }
   void value(std::string_view path, const JsonValue& value) override {
     const std::string text(value.kind == JsonKind::null ? "" : value.text);
     if (path == "label") {

@@ -48,6 +48,7 @@ class Walk {
 
   bool object(int depth) {
     if (depth >= deepest) return fail_at("fewer than 64 levels");
+    if (!path_.empty()) visitor_.object(path_);
     ++at_;
     skip_space();
     if (at('}')) return ++at_, true;

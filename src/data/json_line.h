@@ -25,6 +25,8 @@ class JsonVisitor {
   // Whether the value at `path` (keys and places in arrays, joined by dots) is wanted: others are
   // checked and not unescaped. Asked for values of objects only.
   virtual bool wants(std::string_view path) = 0;
+  // An object begins, below the line's own.
+  virtual void object(std::string_view path) { (void)path; }
   // A value that is neither an array nor an object.
   virtual void value(std::string_view path, const JsonValue& value) = 0;
   // An array of values that are neither arrays nor objects.

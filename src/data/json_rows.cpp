@@ -14,13 +14,7 @@ class JsonRows : public Rows, JsonVisitor {
       : lines_(lines), paths_(std::move(paths)), lists_(paths_.size()) {}
 
   Got next() override {
-    Got got;
-    do {
-      got = lines_.next();
-      line_ = lines_.number();
-    } while (got == Got::good && trimmed(lines_.text()).empty());
-    if (got == Got::bad) return bad(lines_.number(), lines_.problem());
-    if (got == Got::end) return got;
+    if (const Got got = next_line(lines_); got != Got::good) return got;
     cells_.assign(paths_.size(), {});
     lists_.assign(paths_.size(), {});
     kept_.clear();

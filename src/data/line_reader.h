@@ -10,8 +10,9 @@
 
 namespace fovea {
 
-// Longer lines are taken for a mistake (a file without line breaks, a binary file).
-inline constexpr int64_t longest_line = 512 * 1024;
+// Longer lines are taken for a mistake (a file without line breaks, a binary file). A graph of some
+// ten thousand nodes is a line of JSON, and long.
+inline constexpr int64_t longest_line = int64_t{8} << 20;
 
 // What came: nothing more, a good line or row, or a bad one, of which problem() tells.
 enum class Got { end, good, bad };

@@ -1,6 +1,7 @@
 #include "fovea/data/passages.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 
@@ -124,6 +125,26 @@ std::vector<PassageQuestion> read_table(const std::string& path, const ReadOptio
   return all;
 }
 
+bool is_inside_word(std::string_view passage, size_t at) {
+  const auto part_of_word = [&](size_t i) {
+    const auto c = static_cast<unsigned char>(passage[i]);
+    return c >= 0x80 || std::isalnum(c);
+  };
+  return at > 0 && at < passage.size() && part_of_word(at - 1) && part_of_word(at);
+}
+
+// The first occurrence that does not begin or end inside a word, else the first; -1 where there is
+// none.
+int64_t first_whole(std::string_view passage, std::string_view text) {
+  const size_t first = passage.find(text);
+  for (size_t at = first; at != std::string_view::npos; at = passage.find(text, at + 1)) {
+    if (!is_inside_word(passage, at) && !is_inside_word(passage, at + text.size())) {
+      return static_cast<int64_t>(at);
+    }
+  }
+  return first == std::string_view::npos ? -1 : static_cast<int64_t>(first);
+}
+
 // The occurrence of `text` nearest to `near`; -1 where there is none.
 int64_t nearest(std::string_view passage, std::string_view text, int64_t near) {
   int64_t best = -1;
@@ -174,7 +195,8 @@ std::string PassageCollector::problem_of(PassageQuestion& q, bool cloze) {
     const std::string text(trimmed(answer.text, " \t\r\n"));
     if (text.empty()) return "an answer is empty";
     // What is said about the place may be wrong by a few characters.
-    const int64_t at = nearest(*q.passage, text, std::max<int64_t>(0, answer.begin));
+    const int64_t at =
+        answer.begin < 0 ? first_whole(*q.passage, text) : nearest(*q.passage, text, answer.begin);
     if (at < 0) {
       return say("the answer '", shortened(text), "' is not in its passage '",
                  shortened(*q.passage), "'");

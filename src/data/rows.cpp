@@ -14,13 +14,8 @@ class SeparatedRows : public Rows {
       : lines_(lines), separator_(separator), quotes_(quotes) {}
 
   Got next() override {
-    Got got;
-    do {
-      got = lines_.next();
-      line_ = lines_.number();
-    } while (got == Got::good && trimmed(lines_.text()).empty());
-    if (got == Got::bad) return bad(lines_.number(), lines_.problem());
-    if (got == Got::end) return got;
+    Got got = next_line(lines_);
+    if (got != Got::good) return got;
     places_.clear();
     got = cut();
     if (got == Got::bad) lines_.retreat();
@@ -152,14 +147,8 @@ class TextRows : public Rows {
       : lines_(lines), split_(split), blank_lines_(blank_lines) {}
 
   Got next() override {
-    Got got;
-    do {
-      got = lines_.next();
-      line_ = lines_.number();
-    } while (got == Got::good && !blank_lines_ && trimmed(lines_.text()).empty());
-    if (got == Got::bad) return bad(lines_.number(), lines_.problem());
     cells_.clear();
-    if (got == Got::end) return got;
+    if (const Got got = next_line(lines_, blank_lines_); got != Got::good) return got;
     const std::string_view line = split_ ? trimmed(lines_.text()) : lines_.text();
     const size_t space = split_ ? line.find(' ') : std::string_view::npos;
     cells_.push_back(line.substr(0, space));
@@ -173,6 +162,15 @@ class TextRows : public Rows {
 };
 
 }  // namespace
+
+Got Rows::next_line(LineReader& lines, bool blank_lines) {
+  Got got;
+  do {
+    got = lines.next();
+    line_ = lines.number();
+  } while (got == Got::good && !blank_lines && trimmed(lines.text()).empty());
+  return got == Got::bad ? bad(lines.number(), lines.problem()) : got;
+}
 
 std::span<const std::string_view> Rows::list(size_t column) {
   list_ = split_at_spaces(cells_[column]);

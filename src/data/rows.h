@@ -34,6 +34,8 @@ class Rows {
   const std::string& problem() const { return problem_; }
 
  protected:
+  // Goes on to the line that a row begins on, past blank ones unless these are rows too.
+  Got next_line(LineReader& lines, bool blank_lines = false);
   // What next() returns for a row that is wrong.
   Got bad(int64_t line, std::string problem) {
     line_ = line;

@@ -2,10 +2,10 @@
 // is the tape's to say (op/tape.h).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 
+#include "fovea/base/fitting.h"
 #include "fovea/model/inputs.h"
 #include "fovea/op/tape.h"
 
@@ -51,14 +51,13 @@ class Fitted {
     Tensor targets;      // int32 [n]: labels or tokens; numbers [n, 1]
   };
   virtual ~Fitted() = default;
-  // What has to be chosen, as how much weights cost, is chosen on `dev`. `stop` is asked now and
-  // then: when it says so, what has been found so far is kept.
-  virtual void fit(const Examples& train, const Examples& dev,
-                   const std::function<bool()>& stop) const = 0;
+  // What has to be chosen, as how much weights cost, is chosen on `dev`.
+  virtual FitChoice fit(const Examples& train, const Examples& dev,
+                        const FitLimits& limits) const = 0;
   // Once all is chosen: fits the same again to `all` examples, those that it was chosen on among
-  // them. Whether it did; not without fit() before it.
-  virtual bool refit(const Examples& all) const {
-    (void)all;
+  // them. Whether it did.
+  virtual bool refit(const Examples& all, const FitChoice& choice) const {
+    (void)all, (void)choice;
     return false;
   }
   // Whether steps of training follow.

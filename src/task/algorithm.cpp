@@ -35,7 +35,17 @@ class AlgorithmSolver final : public Solver {
             lengths_of("lengths", config.lengths.empty() ? algorithm_.lengths : config.lengths)),
         measured_(lengths_of("test_lengths", config.test_lengths.empty() ? algorithm_.measured
                                                                          : config.test_lengths)) {
-    model_ = model<Scorer>({.longest = 4 * std::max(lengths_.back(), measured_.back()) + 64,
+    // What nobody asked for is left out where it cannot be.
+    if (config.test_lengths.empty()) {
+      std::erase_if(measured_, [this](int64_t length) { return !is_possible(length); });
+      if (measured_.empty()) measured_ = {lengths_.back()};
+    }
+    // Before anything is learned, not behind it.
+    for (const auto* list : {&lengths_, &measured_}) {
+      for (int64_t length : *list) algorithm_.lay(options_, draw(length, 1, Random(0))[0]);
+    }
+    const int64_t longest = std::max(dev_lengths().back(), measured_.back());
+    model_ = model<Scorer>({.longest = std::max<int64_t>(4, options_.most + 1) * longest + 64,
                             .inputs = algorithm_.inputs(options_),
                             .outputs = algorithm_.outputs(options_)});
     // Whether the model can do with such problems shows before it is trained on them.
@@ -134,6 +144,15 @@ class AlgorithmSolver final : public Solver {
     return find_algorithm(config.data.substr(builtin.size()));
   }
 
+  bool is_possible(int64_t length) const {
+    try {
+      algorithm_.lay(options_, draw(length, 1, Random(0))[0]);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  }
+
   // Of the lengths that are trained, shortest first, so many.
   int64_t in_use() const {
     const auto all = static_cast<int64_t>(lengths_.size());
@@ -157,7 +176,7 @@ class AlgorithmSolver final : public Solver {
     std::vector<int64_t> list;
     const size_t n = lengths_.size();
     for (size_t part : {1, 2, 3, 4}) list.push_back(lengths_[(n * part + 3) / 4 - 1]);
-    if (n > 1) list.push_back(2 * lengths_.back());
+    if (n > 1 && is_possible(2 * lengths_.back())) list.push_back(2 * lengths_.back());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     return list;
   }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fovea/attention/catalog.h"
+#include "fovea/base/utf8.h"
 #include "fovea/data/vectors.h"
 #include "fovea/model/table.h"
 #include "fovea/model/word_embedding.h"
@@ -317,6 +318,10 @@ namespace {
 
 // `stored`: by an earlier run, whose defaults may be what nobody can say.
 Config checked_config(const Task& task, const Settings& said, bool stored) {
+  for (const auto& [name, text] : said) {  // a run's folder keeps them as JSON
+    check(first_not_utf8(text) < 0, "option '", name,
+          "' has a byte that is not UTF-8; rename the file, or write the text so");
+  }
   const std::vector<OptionGroup> groups = options_of(task, said);
   for (const auto& [name, text] : said) {
     const FieldInfo* field = find_option(groups, name);

@@ -38,10 +38,27 @@ std::vector<int32_t> labelled(const GraphRecord& graph) {
   return nodes;
 }
 
-Examples examples_of(const std::vector<GraphRecord>& graphs, bool whole) {
+bool marks(const std::vector<GraphRecord>& graphs, NodePart part) {
+  return std::ranges::any_of(graphs, [&](const GraphRecord& graph) {
+    return std::ranges::find(graph.parts, part) != graph.parts.end();
+  });
+}
+
+// Whole graphs, or their nodes of that part; of graphs that mark none of it, all that have a label.
+Examples examples_of(const std::vector<GraphRecord>& graphs, bool whole, NodePart part) {
   Examples all;
+  const bool some = !whole && marks(graphs, part);
   for (const GraphRecord& graph : graphs) {
-    all.push_back({&graph, whole ? std::vector<int32_t>() : labelled(graph), {}});
+    GraphExample one{&graph, whole ? std::vector<int32_t>() : labelled(graph), {}};
+    check<ErrorKind::input>(whole ? !graph.label.empty() : !one.asked.empty(), "graph: a graph of ",
+                            graph.nodes(), " nodes has no label, ",
+                            whole ? "but others have" : "nor has any of its nodes");
+    if (some) {
+      std::erase_if(one.asked,
+                    [&](int32_t node) { return graph.parts[static_cast<size_t>(node)] != part; });
+      if (one.asked.empty()) continue;
+    }
+    all.push_back(std::move(one));
   }
   return all;
 }
@@ -54,21 +71,20 @@ class Graphs final : public Solver {
       learn_labels();
     } else {
       labels_ = load_names(folder, "labels");
-      const auto json = nlohmann::json::parse(file_text(folder + "/graph.json"), nullptr, false);
-      check<ErrorKind::input>(json.is_object() && json.contains("features") &&
-                                  json["features"].is_number_integer() && json.contains("whole") &&
-                                  json["whole"].is_boolean(),
-                              folder, "/graph.json: is not what a graph model leaves there");
-      features_ = json["features"].get<int64_t>();
+      const auto json = read_graph_json(folder);
+      form_ = FeatureForm::from(json, folder + "/graph.json");
+      check<ErrorKind::input>(json.contains("whole") && json["whole"].is_boolean(), folder,
+                              "/graph.json: is not what a graph model leaves there");
       whole_ = json["whole"].get<bool>();
     }
-    model_ = model<Scorer>({.labels = labels_.size(), .features = features_});
+    model_ = model<Scorer>({.labels = labels_.size(), .features = form_->features});
   }
 
   void save_vocabulary(const std::string& folder) const override {
     save_names(folder, "labels", labels_);
-    const std::string text =
-        nlohmann::json{{"features", features_}, {"whole", whole_}}.dump() + "\n";
+    nlohmann::json json{{"whole", whole_}};
+    form_->add_to(json);
+    const std::string text = json.dump() + "\n";
     write_file_atomically(folder + "/graph.json", std::as_bytes(std::span(text)));
   }
 
@@ -125,13 +141,21 @@ class Graphs final : public Solver {
 
   std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
                                                const PredictOptions& options) const override {
-    std::vector<std::vector<Prediction>> all;
-    for (const std::string& line : lines) {
+    std::vector<std::vector<Prediction>> all(lines.size());
+    GraphExample nodes{};  // of the graph it learned from, which is gone through once for all
+    std::vector<size_t> places;
+    for (size_t i = 0; i < lines.size(); ++i) {
       std::vector<GraphRecord> kept;
-      const Examples asked{asked_by(line, kept)};
-      const auto found = answer(asked, options.nbest, options.details);
+      const GraphExample asked = asked_by(lines[i], kept);
+      if (kept.empty()) {
+        nodes.graph = asked.graph, nodes.ready = asked.ready;
+        nodes.asked.push_back(asked.asked[0]);
+        places.push_back(i);
+        continue;
+      }
+      const auto found = answer({asked}, options.nbest, options.details);
       if (found.size() == 1) {
-        all.push_back(found[0]);
+        all[i] = found[0];
         continue;
       }
       Prediction joined;  // of every node that was asked about, in order
@@ -139,7 +163,11 @@ class Graphs final : public Solver {
         joined.text += (joined.text.empty() ? "" : " ") + node[0].text;
         joined.score += node[0].score;
       }
-      all.push_back({joined});
+      all[i] = {joined};
+    }
+    if (!places.empty()) {
+      auto found = answer({nodes}, options.nbest, options.details);
+      for (size_t k = 0; k < places.size(); ++k) all[places[k]] = std::move(found[k]);
     }
     return all;
   }
@@ -193,12 +221,6 @@ class Graphs final : public Solver {
   }
 
  private:
-  static std::string file_text(const std::string& path) {
-    std::ifstream file(path);
-    check<ErrorKind::io>(file.good(), path, ": cannot be read; the model needs it");
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
   const GraphParts& parts() const {
     std::call_once(read_, [this] { load_parts(parts_); });
     return parts_;
@@ -218,19 +240,26 @@ class Graphs final : public Solver {
       split_nodes(p);
       return;
     }
-    p.train = examples_of(p.graphs, whole);
-    if (!config_.dev.empty()) p.more_dev = load_graphs(config_, config_.dev);
-    if (!config_.test.empty()) p.more_test = load_graphs(config_, config_.test);
-    p.dev = config_.dev.empty() ? take_part(p.train, config_.dev_part, "dev")
-                                : examples_of(p.more_dev, whole);
-    p.test = config_.test.empty() ? take_part(p.train, config_.test_part, "test")
-                                  : examples_of(p.more_test, whole);
-    for (const Examples* part : {&p.train, &p.dev, &p.test}) {
-      for (const GraphExample& e : *part) {
-        check<ErrorKind::input>(whole ? !e.graph->label.empty() : !e.asked.empty(), config_.data,
-                                ": a graph of ", e.graph->nodes(), " nodes has no label, ",
-                                whole ? "but others have" : "nor has any of its nodes");
+    // Nodes that are marked for one part are in no other.
+    const bool marked =
+        !whole && (marks(p.graphs, NodePart::dev) || marks(p.graphs, NodePart::test));
+    const bool train = marks(p.graphs, NodePart::train);
+    p.train = examples_of(p.graphs, whole, marked && !train ? NodePart::none : NodePart::train);
+    const auto other = [&](const std::string& path, std::vector<GraphRecord>& more, NodePart part,
+                           double share, const char* name) {
+      if (!path.empty()) {
+        more = load_graphs(config_, path);
+        return examples_of(more, whole, part);
       }
+      if (!whole && marks(p.graphs, part)) return examples_of(p.graphs, whole, part);
+      return take_part(p.train, share, name);
+    };
+    p.dev = other(config_.dev, p.more_dev, NodePart::dev, config_.dev_part, "dev");
+    p.test = other(config_.test, p.more_test, NodePart::test, config_.test_part, "test");
+    if (!form_) {
+      std::vector<const GraphRecord*> learned;
+      for (const GraphExample& e : p.train) learned.push_back(e.graph);
+      form_ = feature_form(learned, config_.data);
     }
   }
   // As the file says, or else at random.
@@ -244,7 +273,8 @@ class Graphs final : public Solver {
     if (train.empty()) train.swap(none);
     if (dev.empty()) dev = take_part(train, config_.dev_part, "dev");
     if (test.empty()) test = take_part(train, config_.test_part, "test");
-    const GraphBatchOptions how{features_of(p.graphs, config_.data), directed()};
+    if (!form_) form_ = feature_form(std::vector{&graph}, config_.data);
+    const GraphBatchOptions how{*form_, directed()};
     NodeGraph ready;
     if (config_.neighbours.empty()) {
       ready = node_graph(Examples{{&graph, {}, {}}}, how);
@@ -261,7 +291,6 @@ class Graphs final : public Solver {
   void learn_labels() {
     const GraphParts& p = parts();
     whole_ = !p.one && !p.train[0].graph->label.empty();
-    features_ = features_of(p.graphs, config_.data);
     std::vector<std::string> labels = truths(p.train);
     std::ranges::sort(labels);
     labels_ = Vocabulary::of(labels);
@@ -271,15 +300,7 @@ class Graphs final : public Solver {
 
   // Of a file that is measured on: the nodes held out to test where it says so, else all.
   Examples asked_of_file(const std::vector<GraphRecord>& graphs) const {
-    Examples all = examples_of(graphs, whole_);
-    for (GraphExample& e : all) {
-      std::vector<int32_t> test;
-      for (int32_t node : e.asked) {
-        if (e.graph->parts[static_cast<size_t>(node)] == NodePart::test) test.push_back(node);
-      }
-      if (!test.empty()) e.asked = test;
-    }
-    return all;
+    return examples_of(graphs, whole_, NodePart::test);
   }
   // A graph as JSON, which is kept in `kept`, or the name of a node of the graph it learned from.
   GraphExample asked_by(const std::string& line, std::vector<GraphRecord>& kept) const {
@@ -294,7 +315,8 @@ class Graphs final : public Solver {
     }
     check(!config_.data.empty() && parts().one,
           "graph: needs a graph as a line of JSON, {\"nodes\": ...}, got '", line, "'");
-    const int32_t node = parts().graphs[0].find(line);
+    if (!numbers_) numbers_.emplace(parts().graphs[0]);
+    const int32_t node = numbers_->find(line);
     check(node >= 0, "graph: there is no node '", line, "' in ", config_.data);
     return {&parts().graphs[0], {node}, parts().train[0].ready};
   }
@@ -312,7 +334,7 @@ class Graphs final : public Solver {
     ModelInputs in;
     in.whole = whole_;
     const bool known = of.size() == 1 && !of[0].ready.empty();
-    in.graph = known ? of[0].ready : node_graph(of, {features_, directed()});
+    in.graph = known ? of[0].ready : node_graph(of, {*form_, directed()});
     std::vector<int32_t> rows;
     int32_t start = 0;
     for (const GraphExample& e : of) {
@@ -446,7 +468,8 @@ class Graphs final : public Solver {
   mutable std::once_flag read_;
   mutable GraphParts parts_;
   Vocabulary labels_;
-  int64_t features_ = 1;
+  mutable std::optional<FeatureForm> form_;     // by what it learned from
+  mutable std::optional<NodeNumbers> numbers_;  // of the one graph, once a node was asked for
   bool whole_ = false;
   std::vector<std::vector<int64_t>> batches_;
   int64_t epoch_ = 0;

@@ -28,10 +28,7 @@ std::vector<int64_t> neighbour_counts(const std::string& text, int64_t layers) {
 NeighbourSampler::NeighbourSampler(const GraphRecord& graph,
                                    std::span<const std::pair<int32_t, int32_t>> edges,
                                    const GraphBatchOptions& options)
-    : graph_(graph),
-      features_(options.features),
-      form_(feature_form(graph, options.features)),
-      offsets_(graph.names.size() + 1) {
+    : graph_(graph), form_(options.form), offsets_(graph.names.size() + 1) {
   const auto each = [&](const auto& f) {
     for (const auto& [from, to] : edges) {
       f(to, from);
@@ -96,8 +93,7 @@ NeighbourSampler::Part NeighbourSampler::around(std::span<const int32_t> asked,
     }
   }
   const auto count = static_cast<int64_t>(edges.size()) / 2;
-  part.graph =
-      node_graph(graph_, part.nodes, Tensor::adopt({count, 2}, std::move(edges)), features_, form_);
+  part.graph = node_graph(graph_, part.nodes, Tensor::adopt({count, 2}, std::move(edges)), form_);
   return part;
 }
 

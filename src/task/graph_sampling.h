@@ -42,7 +42,6 @@ class NeighbourSampler {
                                       static_cast<size_t>(offsets_[at + 1] - offsets_[at]));
   }
   const GraphRecord& graph_;
-  int64_t features_;
   FeatureForm form_;
   std::vector<int64_t> offsets_;
   std::vector<int32_t> others_;  // of each node whom it may look at, in order

@@ -4,13 +4,14 @@
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
+#include "fovea/base/words.h"
 #include "fovea/data/asked_tokens.h"
 #include "fovea/data/builtin.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/tag_features.h"
 #include "fovea/data/tokenizer.h"
 #include "fovea/model/linear/crf_tagger.h"
-#include "fovea/task/example_solver.h"
+#include "fovea/task/fitting_solver.h"
 #include "fovea/task/init.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
@@ -21,12 +22,6 @@
 
 namespace fovea {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 // A word with the three on either side of it.
 std::string around(const std::vector<std::string>& words, size_t t) {
@@ -44,10 +39,10 @@ bool marks_entities(const Vocabulary& tags) {
   });
 }
 
-class Label final : public ExampleSolver<Tagged> {
+class Label final : public FittingSolver<Tagged> {
  public:
   Label(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config, purpose, folder) {
+      : FittingSolver(config, purpose, folder) {
     if (folder.empty()) {
       learn_vocabularies();
     } else {
@@ -62,12 +57,11 @@ class Label final : public ExampleSolver<Tagged> {
     if (config.settings.has("feature_least")) {
       features_ = folder.empty() ? learn_features() : TagFeatures::load(folder, "features");
     }
-    model_ = model<Scorer>({.vocabulary = words_->size(),
-                            .alphabet = alphabet_->size(),
-                            .labels = tags_.size(),
-                            .sparse = features_ ? features_->size() : 0,
-                            .longest = config.longest});
-    fitted_ = dynamic_cast<const Fitted*>(model_.get());
+    take_model(model<Scorer>({.vocabulary = words_->size(),
+                              .alphabet = alphabet_->size(),
+                              .labels = tags_.size(),
+                              .sparse = features_ ? features_->size() : 0,
+                              .longest = config.longest}));
     if (purpose == Purpose::learn) {
       start_from_encoder(config, parameters_);
       start_from_vectors(config, parameters_, *words_);
@@ -80,13 +74,6 @@ class Label final : public ExampleSolver<Tagged> {
     save_names(folder, "labels", tags_);
     if (features_) features_->save(folder, "features");
   }
-
-  void fit(const std::function<bool()>& stop) override {
-    if (fitted_) fitted_->fit(known(parts().train), known(parts().dev), stop);
-  }
-  bool refit() override { return fitted_ && fitted_->refit(known(train_and_dev())); }
-  bool fits() const override { return fitted_ != nullptr; }
-  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   Loss loss(int64_t number) override {
     const Fitted::Examples chosen = known(batch(number));
@@ -260,7 +247,7 @@ class Label final : public ExampleSolver<Tagged> {
   }
 
   // Sentences without a word have no row.
-  Fitted::Examples known(const std::vector<Tagged>& of) const {
+  Fitted::Examples known(const std::vector<Tagged>& of) const override {
     std::vector<int32_t> wanted;
     for (const Tagged& e : of) {
       for (const std::string& tag : e.tags) wanted.push_back(tags_.id(tag));
@@ -336,8 +323,6 @@ class Label final : public ExampleSolver<Tagged> {
   AskedTokens asked_;  // how a text to be labelled is split
   Vocabulary tags_;
   std::optional<TagFeatures> features_;
-  std::unique_ptr<const Scorer> model_;
-  const Fitted* fitted_ = nullptr;
 };
 
 }  // namespace

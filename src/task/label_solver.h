@@ -6,7 +6,7 @@
 #include "fovea/data/tokenizer.h"
 #include "fovea/model/linear/classifier.h"
 #include "fovea/op/softmax.h"
-#include "fovea/task/example_solver.h"
+#include "fovea/task/fitting_solver.h"
 #include "fovea/task/init.h"
 #include "fovea/task/label_answers.h"
 #include "fovea/task/maps.h"
@@ -19,20 +19,13 @@ namespace fovea {
 
 // An example has a `label`. The constructor of a task calls begin().
 template <class Example>
-class LabelSolver : public ExampleSolver<Example> {
+class LabelSolver : public FittingSolver<Example> {
  public:
   void save_vocabulary(const std::string& folder) const override {
     tokens_->save(folder, "tokens");
     save_names(folder, "labels", labels_);
     if (ngrams_) ngrams_->save(folder, "ngrams");
   }
-
-  void fit(const std::function<bool()>& stop) override {
-    if (fitted_) fitted_->fit(known(this->parts().train), known(this->parts().dev), stop);
-  }
-  bool refit() override { return fitted_ && fitted_->refit(known(this->train_and_dev())); }
-  bool fits() const override { return fitted_ != nullptr; }
-  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   Learner::Loss loss(int64_t number) override {
     const auto examples = this->batch(number);
@@ -47,12 +40,12 @@ class LabelSolver : public ExampleSolver<Example> {
 
   std::vector<Metric> validate() override {
     const std::vector<Example> dev = this->validation_examples();
-    if (fitted_ && fitted_->goes_on()) {
+    if (const Fitted* fitted = this->fitted_; fitted && fitted->goes_on()) {
       std::vector<Fitted::Examples> batches;
       for (const auto& group : this->groups(dev, at_once)) {
         batches.push_back(known(picked(dev, group)));
       }
-      fitted_->tune(batches);
+      fitted->tune(batches);
     }
     return measure(dev).values();
   }
@@ -77,7 +70,8 @@ class LabelSolver : public ExampleSolver<Example> {
   std::vector<std::string> labels() const override { return labels_.names(); }
 
  protected:
-  using ExampleSolver<Example>::ExampleSolver;
+  using FittingSolver<Example>::FittingSolver;
+  using FittingSolver<Example>::model_;  // scores of all labels
 
   // What the model is given of a batch, but n-grams.
   virtual ModelInputs inputs(const std::vector<Example>& of) const = 0;
@@ -118,8 +112,7 @@ class LabelSolver : public ExampleSolver<Example> {
                      .sparse = ngrams_ ? ngrams_->size() : 0,
                      .longest = config.longest};
     add_sizes(sizes);
-    model_ = this->template model<Scorer>(sizes);
-    fitted_ = dynamic_cast<const Fitted*>(model_.get());
+    this->take_model(this->template model<Scorer>(sizes));
     if (purpose == Purpose::learn) {
       start_from_encoder(config, this->parameters_);
       start_from_vectors(config, this->parameters_, *tokens_);
@@ -197,8 +190,7 @@ class LabelSolver : public ExampleSolver<Example> {
     return all;
   }
 
-  // What the model is given, and what it should answer.
-  Fitted::Examples known(const std::vector<Example>& of) const {
+  Fitted::Examples known(const std::vector<Example>& of) const override {
     std::vector<int32_t> wanted;
     for (const Example& e : of) wanted.push_back(labels_.id(e.label));
     return {given(of), Tensor::of({static_cast<int64_t>(wanted.size())}, wanted)};
@@ -213,9 +205,8 @@ class LabelSolver : public ExampleSolver<Example> {
                            [&](int32_t f) { return linear->vote(f, labels_.id(label)); });
   }
 
-  std::optional<Tokenizer> tokens_;      // of all texts of an example
-  Vocabulary labels_;                    // in the order of their names; its numbers are the model's
-  std::unique_ptr<const Scorer> model_;  // scores of all labels
+  std::optional<Tokenizer> tokens_;  // of all texts of an example
+  Vocabulary labels_;                // in the order of their names; its numbers are the model's
 
  private:
   Evaluation measure(const std::vector<Example>& of, bool details = false) const {
@@ -272,8 +263,7 @@ class LabelSolver : public ExampleSolver<Example> {
   }
 
   AskedTokens asked_;
-  std::optional<Ngrams> ngrams_;    // of a model that reads them
-  const Fitted* fitted_ = nullptr;  // the model, where it is one
+  std::optional<Ngrams> ngrams_;  // of a model that reads them
 };
 
 // Of maps without a key there is nothing to see.

@@ -36,21 +36,17 @@ class Links final : public Solver {
   Links(const Config& config, Purpose purpose, const std::string& folder)
       : Solver(config, purpose, folder) {
     if (folder.empty()) {
-      features_ = features_of(parts().graphs, config_.data);
+      parts();
     } else {
-      const std::string path = folder + "/graph.json";
-      std::ifstream file(path);
-      const auto json = nlohmann::json::parse(file, nullptr, false);
-      check<ErrorKind::input>(
-          json.is_object() && json.contains("features") && json["features"].is_number_integer(),
-          path, ": is not what a model of links leaves there");
-      features_ = json["features"].get<int64_t>();
+      form_ = FeatureForm::from(read_graph_json(folder), folder + "/graph.json");
     }
-    model_ = model<Scorer>({.labels = 2, .features = features_});
+    model_ = model<Scorer>({.labels = 2, .features = form_->features});
   }
 
   void save_vocabulary(const std::string& folder) const override {
-    const std::string text = nlohmann::json{{"features", features_}}.dump() + "\n";
+    nlohmann::json json;
+    form_->add_to(json);
+    const std::string text = json.dump() + "\n";
     write_file_atomically(folder + "/graph.json", std::as_bytes(std::span(text)));
   }
 
@@ -199,10 +195,20 @@ class Links final : public Solver {
     check<ErrorKind::input>(static_cast<double>(p.train.size()) < 0.25 * pairs, config_.data,
                             ": nearly every pair of its ", graph.nodes(),
                             " nodes is an edge; there is nothing to tell apart");
-    const GraphBatchOptions how{features_of(p.graphs, config_.data), config_.directed};
+    if (!form_) form_ = feature_form(std::vector{&graph}, config_.data);
+    const GraphBatchOptions how{*form_, config_.directed};
     p.all = std::make_unique<const NeighbourSampler>(graph, p.train, how);
-    p.dev = take_part(p.train, config_.dev_part, "dev");
-    p.test = take_part(p.train, config_.test_part, "test");
+    // Two nodes that are joined both ways would tell one edge by the other.
+    const auto ends = [](const Pair& edge) {
+      return say(std::min(edge.first, edge.second), " ", std::max(edge.first, edge.second));
+    };
+    if (config_.directed) {
+      p.dev = take_part(p.train, config_.dev_part, "dev", ends);
+      p.test = take_part(p.train, config_.test_part, "test", ends);
+    } else {
+      p.dev = take_part(p.train, config_.dev_part, "dev");
+      p.test = take_part(p.train, config_.test_part, "test");
+    }
     if (!config_.neighbours.empty()) {
       p.counts = neighbour_counts(config_.neighbours, layers_of(config_));
       p.sampler = std::make_unique<const NeighbourSampler>(graph, p.train, how);
@@ -215,8 +221,7 @@ class Links final : public Solver {
       if (!config_.directed) edges.push_back(from), edges.push_back(to);
     }
     const auto count = static_cast<int64_t>(edges.size()) / 2;
-    p.ready = node_graph(graph, nodes, Tensor::adopt({count, 2}, std::move(edges)), how.features,
-                         feature_form(graph, how.features));
+    p.ready = node_graph(graph, nodes, Tensor::adopt({count, 2}, std::move(edges)), how.form);
   }
 
   // The two names of a line, with a tab or a space between them.
@@ -225,7 +230,8 @@ class Links final : public Solver {
     check(cut != line.npos && cut > 0 && cut + 1 < line.size(),
           "links: needs two nodes with a tab or a space between them, got '", line, "'");
     const auto find = [&](const std::string& name) {
-      const int32_t node = parts().graph().find(name);
+      if (!numbers_) numbers_.emplace(parts().graph());
+      const int32_t node = numbers_->find(name);
       check(node >= 0, "links: there is no node '", name, "' in ", config_.data);
       return node;
     };
@@ -325,7 +331,9 @@ class Links final : public Solver {
 
   mutable std::once_flag read_;
   mutable LinkParts parts_;
-  int64_t features_ = 1, epoch_ = 0;
+  mutable std::optional<FeatureForm> form_;     // by what it learned from
+  mutable std::optional<NodeNumbers> numbers_;  // of its nodes, once one was asked for
+  int64_t epoch_ = 0;
   std::vector<std::vector<int64_t>> batches_;
   std::unique_ptr<const Scorer> model_;
 };

@@ -271,7 +271,8 @@ const std::vector<Preset>& presets() {
        arena({{"tokens", "chars"}, {"longest", "1024"}})},
       {"arena-pathfinder", "classify",
        "Long Range Arena at the small size: whether a path joins two dots",
-       arena({{"tokens", "chars"}, {"longest", "1024"}})},
+       // Of few it learns the pictures by heart.
+       arena({{"tokens", "chars"}, {"longest", "1024"}, {"examples", "40000"}})},
       {"scenes",
        "caption",
        "built-in pictures, told from left to right",

@@ -6,6 +6,7 @@
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
+#include "fovea/base/words.h"
 #include "fovea/data/stories.h"
 #include "fovea/model/memory/stories.h"
 #include "fovea/op/softmax.h"
@@ -141,6 +142,8 @@ class Qa final : public ExampleSolver<Numbered> {
   // Batches are drawn from all stories alike: of like length they would be of one task, and words
   // are packed anyway.
   Lengths lengths_of(const Numbered&) const override { return {1}; }
+  // Questions about one story: what is learned of it by heart must not answer the others.
+  std::string together(const Numbered& e) const override { return story_key(e); }
   // One file may hold all parts, and a folder has files for each.
   Parts load_parts() const override {
     check(!config_.data.empty(), "qa: needs data: a file, a folder, or builtin:stories");
@@ -150,15 +153,20 @@ class Qa final : public ExampleSolver<Numbered> {
       reading_test_ = true;
       parts.test = read(config_.test.empty() ? config_.data : config_.test);
       reading_test_ = false;
-      parts.dev =
-          config_.dev.empty() ? take_part(parts.train, config_.dev_part, "dev") : read(config_.dev);
+      parts.dev = config_.dev.empty() ? take_part(parts.train, config_.dev_part, "dev", story_key)
+                                      : read(config_.dev);
     } else {
       std::vector<Numbered> all = load(config_.data);
       if (!divides(all, parts)) parts = split_parts(std::move(all));
     }
-    for (auto* part : {&parts.train, &parts.dev, &parts.test}) keep_tasks(*part);
-    check(!parts.train.empty(), config_.data, ": holds no question of the tasks '", config_.tasks,
-          "'");
+    for (auto* part : {&parts.train, &parts.dev, &parts.test}) {
+      keep_tasks(*part);
+      check(!part->empty(), config_.data, ": holds no question",
+            config_.tasks.empty() ? "" : say(" of the tasks '", config_.tasks, "'"), " to ",
+            part == &parts.train ? "learn from"
+            : part == &parts.dev ? "validate on"
+                                 : "test on");
+    }
     return parts;
   }
 
@@ -176,16 +184,21 @@ class Qa final : public ExampleSolver<Numbered> {
                           : parts.test)
           .push_back(std::move(e));
     }
+    // What it does not say is held out.
+    check(!parts.train.empty(), config_.data, ": marks no question with the split train");
+    if (parts.dev.empty()) parts.dev = take_part(parts.train, config_.dev_part, "dev", story_key);
+    if (parts.test.empty()) {
+      parts.test = take_part(parts.train, config_.test_part, "test", story_key);
+    }
     return true;
+  }
+  // The same for all questions about one story.
+  static std::string story_key(const Numbered& e) {
+    return e.story && !e.story->empty() ? say(static_cast<const void*>(e.story.get())) : "";
   }
 
   static constexpr const char* own_mark = "(values of the question's memories)";
 
-  static std::string joined(const Words& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
-  }
   static std::vector<std::string> counted(const char* what, int64_t n) {
     std::vector<std::string> names;
     for (int64_t i = 1; i <= n; ++i) names.push_back(what + std::to_string(i));

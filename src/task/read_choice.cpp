@@ -46,13 +46,6 @@ class ReadChoice final : public ReadSolver {
     return {model_->loss(in, wanted, config_.smoothing), in.text.rows() + in.question.rows()};
   }
 
-  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
-                                               const PredictOptions& options) const override {
-    std::vector<NumberedQuestion> of;
-    for (const std::string& line : lines) of.push_back(ask(line));
-    return answer(of, options.nbest);
-  }
-
   // The given candidate of each line, behind its last tab.
   std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
     std::vector<ScoredText> all;
@@ -164,13 +157,14 @@ class ReadChoice final : public ReadSolver {
   }
 
   std::vector<std::vector<Prediction>> answer(const std::vector<NumberedQuestion>& of,
-                                              int64_t nbest) const {
+                                              int64_t nbest) const override {
     std::vector<std::vector<Prediction>> all(of.size());
     const auto scores = likely(of);
     for (size_t i = 0; i < of.size(); ++i) {
+      const Tokenizer& tokens = tokens_for(of[i]);  // looks at the whole passage
       for (size_t c = 0; c < of[i].candidates.size(); ++c) {
         Prediction p{of[i].candidates[c], scores[i][c]};
-        const auto words = static_cast<int64_t>(tokens_for(of[i]).encode(p.text).size());
+        const auto words = static_cast<int64_t>(tokens.encode(p.text).size());
         if (const auto& named = of[i].mentions[c]; !named.empty()) {
           p.place = place_of(of[i], named[0], named[0] + std::max<int64_t>(1, words) - 1);
         }

@@ -190,6 +190,13 @@ double ReadSolver::unknown_part(const std::vector<NumberedQuestion>& of) const {
   return unknown_part_of(lists);
 }
 
+std::vector<std::vector<Prediction>> ReadSolver::answers(const std::vector<std::string>& lines,
+                                                         const PredictOptions& options) const {
+  std::vector<NumberedQuestion> of;
+  for (const std::string& line : lines) of.push_back(ask(line));
+  return answer(of, options.nbest);
+}
+
 std::optional<std::string> ReadSolver::heard(std::string& so_far, const std::string& line) const {
   if (split_at_spaces(line).empty()) {
     so_far.clear();

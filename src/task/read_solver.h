@@ -42,6 +42,8 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
   void save_vocabulary(const std::string& folder) const override;
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override { return measure(examples(part)); }
+  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
+                                               const PredictOptions& options) const override;
   // A passage is told line by line and asked about; a blank line begins another. With the option
   // `passage` every line is a question.
   std::optional<std::string> heard(std::string& so_far, const std::string& line) const override;
@@ -52,6 +54,9 @@ class ReadSolver : public ExampleSolver<NumberedQuestion> {
 
   // For constructors: vocabularies learned or loaded, and all examples numbered.
   void begin(Purpose purpose, const std::string& folder);
+  // For each its likeliest answers, the best first, at most nbest.
+  virtual std::vector<std::vector<Prediction>> answer(const std::vector<NumberedQuestion>& of,
+                                                      int64_t nbest) const = 0;
   // How well these are answered.
   virtual Evaluation measure(const std::vector<NumberedQuestion>& of) const = 0;
   // Whether answers are candidates.

@@ -81,13 +81,6 @@ class ReadSpan final : public ReadSolver {
     return {model_->loss(in, wanted, config_.smoothing), in.text.rows() + in.question.rows()};
   }
 
-  std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
-                                               const PredictOptions& options) const override {
-    std::vector<NumberedQuestion> of;
-    for (const std::string& line : lines) of.push_back(ask(line));
-    return answer(of, options.nbest);
-  }
-
   // The given answer of each line, behind its last tab, wherever the passage has it.
   std::vector<ScoredText> score(const std::vector<std::string>& lines) const override {
     std::vector<ScoredText> all;
@@ -212,7 +205,7 @@ class ReadSpan final : public ReadSolver {
   }
 
   std::vector<std::vector<Prediction>> answer(const std::vector<NumberedQuestion>& of,
-                                              int64_t nbest) const {
+                                              int64_t nbest) const override {
     std::vector<std::vector<Prediction>> all(of.size());
     const auto windows = read_windows(of);
     for (size_t i = 0; i < of.size(); ++i) {

@@ -6,7 +6,7 @@
 #include "fovea/data/table.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/reduce.h"
-#include "fovea/task/example_solver.h"
+#include "fovea/task/fitting_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/number_metrics.h"
@@ -36,10 +36,10 @@ Arrays arrays_of(const std::vector<Row>& rows, int64_t d) {
   return a;
 }
 
-class Regress final : public ExampleSolver<Row> {
+class Regress final : public FittingSolver<Row> {
  public:
   Regress(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config, purpose, folder) {
+      : FittingSolver(config, purpose, folder) {
     if (purpose == Purpose::learn) {
       const auto& rows = learned();
       known_ = arrays_of(rows, static_cast<int64_t>(rows[0].size()) - 1);
@@ -53,8 +53,7 @@ class Regress final : public ExampleSolver<Row> {
       scale_ = file.load("scale");
     }
     keys_ = (known_.features - center_) / scale_;
-    model_ = model<Scorer>({.features = keys_.dim(1)});
-    fitted_ = dynamic_cast<const Fitted*>(model_.get());
+    take_model(model<Scorer>({.features = keys_.dim(1)}));
   }
 
   void save_vocabulary(const std::string& folder) const override {
@@ -64,12 +63,6 @@ class Regress final : public ExampleSolver<Row> {
                                               {"center", center_},
                                               {"scale", scale_}});
   }
-
-  void fit(const std::function<bool()>& stop) override {
-    if (fitted_) fitted_->fit(known(parts().train), known(parts().dev), stop);
-  }
-  bool fits() const override { return fitted_ != nullptr; }
-  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   // All examples at once, each predicted from the others.
   int64_t begin_epoch(int64_t) override { return 1; }
@@ -153,7 +146,7 @@ class Regress final : public ExampleSolver<Row> {
   ModelInputs inputs(const std::vector<Row>& rows) const {
     return {.numbers = normal(rows), .known = {keys_, known_.targets, false}};
   }
-  Fitted::Examples known(const std::vector<Row>& rows) const {
+  Fitted::Examples known(const std::vector<Row>& rows) const override {
     return {inputs(rows), arrays_of(rows, keys_.dim(1)).targets};
   }
   std::vector<double> answer(const std::vector<Row>& rows) const {
@@ -181,8 +174,6 @@ class Regress final : public ExampleSolver<Row> {
 
   Arrays known_;
   Tensor center_, scale_, keys_;
-  std::unique_ptr<const Scorer> model_;
-  const Fitted* fitted_ = nullptr;
 };
 
 }  // namespace

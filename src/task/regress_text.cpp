@@ -5,7 +5,7 @@
 #include "fovea/attention/recorder.h"
 #include "fovea/data/asked_tokens.h"
 #include "fovea/model/linear/regressor.h"
-#include "fovea/task/example_solver.h"
+#include "fovea/task/fitting_solver.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/number_metrics.h"
@@ -25,10 +25,10 @@ struct Rated {
   const Tokenizer* split = nullptr;  // what split it
 };
 
-class TextRegress final : public ExampleSolver<Rated> {
+class TextRegress final : public FittingSolver<Rated> {
  public:
   TextRegress(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config, purpose, folder) {
+      : FittingSolver(config, purpose, folder) {
     if (folder.empty()) {
       learn();
     } else {
@@ -42,10 +42,9 @@ class TextRegress final : public ExampleSolver<Rated> {
     if (reads_ngrams(config.settings)) {
       ngrams_ = folder.empty() ? ngrams_of_train() : Ngrams::load(folder, "ngrams");
     }
-    model_ = model<Scorer>({.vocabulary = tokens_->size(),
-                            .sparse = ngrams_ ? ngrams_->size() : 0,
-                            .longest = config.longest});
-    fitted_ = dynamic_cast<const Fitted*>(model_.get());
+    take_model(model<Scorer>({.vocabulary = tokens_->size(),
+                              .sparse = ngrams_ ? ngrams_->size() : 0,
+                              .longest = config.longest}));
     if (purpose == Purpose::learn) start_from_vectors(config, parameters_, *tokens_);
   }
 
@@ -57,13 +56,6 @@ class TextRegress final : public ExampleSolver<Rated> {
                                  {"scale", Tensor::of({1}, {static_cast<float>(scale_)})}});
     if (ngrams_) ngrams_->save(folder, "ngrams");
   }
-
-  void fit(const std::function<bool()>& stop) override {
-    if (fitted_) fitted_->fit(known(parts().train), known(parts().dev), stop);
-  }
-  bool refit() override { return fitted_ && fitted_->refit(known(train_and_dev())); }
-  bool fits() const override { return fitted_ != nullptr; }
-  bool learns_by_steps() const override { return !fitted_ || fitted_->goes_on(); }
 
   Loss loss(int64_t number) override {
     const Fitted::Examples chosen = known(batch(number));
@@ -184,7 +176,7 @@ class TextRegress final : public ExampleSolver<Rated> {
     return in;
   }
   // Targets as the model learns them, of mean 0 and deviation 1.
-  Fitted::Examples known(const std::vector<Rated>& of) const {
+  Fitted::Examples known(const std::vector<Rated>& of) const override {
     Tensor targets({static_cast<int64_t>(of.size()), 1});
     for (size_t i = 0; i < of.size(); ++i) {
       targets.write()[i] = static_cast<float>((of[i].number - center_) / scale_);
@@ -232,8 +224,6 @@ class TextRegress final : public ExampleSolver<Rated> {
   AskedTokens asked_;
   double center_ = 0, scale_ = 1;  // of what was learned from
   std::optional<Ngrams> ngrams_;   // of a model that reads them
-  std::unique_ptr<const Scorer> model_;
-  const Fitted* fitted_ = nullptr;  // the model, where it is one
 };
 
 }  // namespace

@@ -95,7 +95,8 @@ class Run {
   TrainResult operator()() {
     start_ = saved_ = Clock::now();
     if (!resumed_ && leads()) {
-      learner_.fit([this] { return stopped() || out_of_time() || enough(); });
+      fitted_ = learner_.fit(
+          {[this] { return stopped() || out_of_time() || enough(); }, call_.fit_tries});
     }
     if (!resumed_ && learner_.fits()) share_all_weights();
     check_same_weights();
@@ -120,7 +121,8 @@ class Run {
                        .first_step = state_.step - steps_here_,
                        .seconds = seconds(),
                        .step_seconds = state_.step_seconds / std::max<double>(1, state_.step),
-                       .best = {}};
+                       .best = {},
+                       .fitted = fitted_};
     const bool measured = state_.best && state_.validated_step == state_.step;
     if (result.stopped != "interrupted" && !measured) validate();
     result.best_step = state_.best_step;
@@ -230,7 +232,7 @@ class Run {
   // Asked once a step: what it says may not stay the same.
   std::string why_stop() {
     if (stopped() || (call_.stop_when && call_.stop_when())) return "interrupted";
-    if (!learner_.learns_by_steps()) return "fitted";
+    if (call_.fit_only || !learner_.learns_by_steps()) return "fitted";
     if (o_.steps > 0 && state_.step >= o_.steps) return "steps";
     if (o_.epochs > 0 && state_.epoch >= o_.epochs) return "epochs";
     if (out_of_time() || enough()) return "time";
@@ -369,6 +371,7 @@ class Run {
   std::unique_ptr<ShardedStep> sharded_;
   Snapshots snapshots_;
   std::vector<Tensor> best_;  // weights, where there is no folder for them
+  FitChoice fitted_;          // what was fitted here
   std::optional<RunLog> log_;
   RunState state_;
   Clock::time_point start_ = Clock::now(), saved_ = start_, told_ = start_;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "fovea/base/communicator.h"
+#include "fovea/base/fitting.h"
 #include "fovea/nn/scope.h"
 #include "fovea/train/metric.h"
 #include "fovea/train/options.h"
@@ -25,11 +26,16 @@ class Learner {
   virtual int64_t begin_epoch(int64_t epoch) = 0;
 
   // What is fitted rather than learned by steps is fitted here, once, before the first of them.
-  // When `stop` says so, it ends with what it has.
-  virtual void fit(const std::function<bool()>& stop) { (void)stop; }
+  virtual FitChoice fit(const FitLimits& limits) {
+    (void)limits;
+    return {};
+  }
   // Once all is chosen and measured: what is fitted is fitted again, to the validation examples
-  // too. Whether it was.
-  virtual bool refit() { return false; }
+  // too, as fit() chose. Whether it was.
+  virtual bool refit(const FitChoice& choice) {
+    (void)choice;
+    return false;
+  }
   // Whether there is anything to fit.
   virtual bool fits() const { return false; }
   // Whether there are steps at all.
@@ -88,6 +94,7 @@ struct TrainResult {
   double step_seconds = 0;                       // of one step, validations not counted
   double wait_seconds = 0;                       // of it, waiting for other ranks
   std::optional<Metric> best;  // the best validation's first metric; none: there was no validation
+  FitChoice fitted{};          // here; of no tries where nothing was
 };
 
 // What to train with, and whom to tell.
@@ -102,6 +109,8 @@ struct TrainCall {
   // Asked before every step: says that it is enough, as a budget that is reached does, but without
   // a part in the schedule, which goes by the budget alone.
   std::function<bool(int64_t step)> enough{};
+  bool fit_only = false;                 // what is fitted is fitted, and no step is taken
+  int64_t fit_tries = 0;                 // of what is fitted, at most; 0: as many as there are
   std::vector<ParameterGroup> groups{};  // parameters with rates of their own
   // Processes that each do some shards of every batch; null: this one does all. Rank 0 decides,
   // validates and writes; the others read the folder, and their progress and stops count for

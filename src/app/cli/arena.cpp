@@ -231,6 +231,9 @@ int arena(const ArenaWords& words) {
     for (const std::string& set : words.set) add("--set", set);
     fs::create_directories(folder);
     fmt::print(stderr, "{}\n", name);
+    // A table of before must not be taken for this one's.
+    const std::string table = folder + "/comparison.json";
+    const auto before = fs::exists(table) ? fs::last_write_time(table) : fs::file_time_type::min();
     int code = 0;
     run_jobs(
         {{{run}, folder + "/log.txt"}}, 1, threads(), [&](size_t, int ended) { code = ended; },
@@ -239,8 +242,9 @@ int arena(const ArenaWords& words) {
       fmt::print(stderr, "fovea: interrupted; the same command again goes on\n");
       return 130;
     }
-    results.push_back(read_json(folder + "/comparison.json"));
-    if (!results.back().is_object()) {
+    results.push_back(read_json(table));
+    const bool old = code != 0 && fs::exists(table) && fs::last_write_time(table) == before;
+    if (old || !results.back().is_object()) {
       std::ifstream log(folder + "/log.txt");
       std::string line, last;
       while (std::getline(log, line)) {

@@ -152,14 +152,27 @@ FitAsked without_stdin(FitAsked asked, const std::string& folder, LiveLine& line
   return asked;
 }
 
-// A search that goes on, or is done again, goes by its plan's time.
-void tell_of_time(const FitWords& words, const FitPlan& plan, bool goes_on, LiveLine& line) {
+// A search that goes on, or is done again, goes by its plan's time; one that goes on may be given
+// more.
+void take_time(const FitWords& words, FitPlan& plan, bool goes_on, LiveLine& line) {
   if (!words.says_time || (goes_on && seconds_of(words.time) == plan.seconds)) return;
+  if (goes_on && seconds_of(words.time) > plan.seconds) {
+    line.tell(fmt::format("time: {} in the place of {:.0f} s, {:.0f} of them are used", words.time,
+                          plan.seconds, plan.used));
+    plan.seconds = seconds_of(words.time);
+    return;
+  }
   line.tell(goes_on ? fmt::format("time: the plan's {:.0f} s count, {:.0f} of them are used; "
-                                  "--time {} does not count",
+                                  "--time {} does not count, as it is less",
                                   plan.seconds, plan.used, words.time)
                     : fmt::format("time: a plan is done without a clock; --time {} does not count",
                                   words.time));
+}
+
+// Whether the folder's model is the best of a search that was stopped, and that is to go on.
+bool goes_on_after_stop(const FitWords& words) {
+  const std::string kept = words.out + "/plan.json";
+  return words.resume && fs::exists(kept) && FitPlan::load(kept).stopped;
 }
 
 // What was said for all models goes before what suits one.
@@ -184,7 +197,7 @@ Prepared prepare(const FitWords& words, const Settings& said, LiveLine& line) {
     made.data.task = made.plan.task;
     made.data.settings = made.plan.data;
     made.data.because.push_back(goes_on ? "goes on from " + kept : "by the plan " + words.plan);
-    tell_of_time(words, made.plan, goes_on, line);
+    take_time(words, made.plan, goes_on, line);
   } else {
     FitAsked asked = without_stdin(words.asked, words.out, line);
     asked.set = said;
@@ -228,7 +241,7 @@ int fit(const FitWords& words, const Words& all) {
   Communicator* ranks = join_ranks();
   outlive_lost_ranks();
   if (ranks && ranks->rank() != 0) return serve_jobs(*ranks);
-  check(!fs::exists(words.out + "/config.json"), words.out,
+  check(!fs::exists(words.out + "/config.json") || goes_on_after_stop(words), words.out,
         ": already holds a model; give another --out");
   check(words.resume || !fs::exists(words.out + "/plan.json"), words.out,
         ": holds a search that has not ended; give --resume to go on with it, or another --out");
@@ -286,7 +299,7 @@ int fit(const FitWords& words, const Words& all) {
   write_text(words.out + "/README.md", model_card(made.plan, made.data, made.audit, report));
   const std::string chosen = result.tried[result.winner].folder;
   install(chosen, words.out);
-  tidy(result);
+  if (!result.stopped) tidy(result);  // else they are there for --resume
   if (words.json) {
     nlohmann::json json{{"task", made.plan.task},
                         {"chosen", report.rows[0].name},
@@ -312,7 +325,9 @@ int fit(const FitWords& words, const Words& all) {
         "report.html\n",
         since(), words.out, words.out);
   }
-  if (result.stopped) fmt::print(stderr, "fovea: interrupted; this is the best so far\n");
+  if (result.stopped) {
+    fmt::print(stderr, "fovea: interrupted; this is the best so far, and --resume goes on\n");
+  }
   return result.stopped ? 130 : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "fovea/app/cli/help.h"
 #include "fovea/app/cli/option_table.h"
 #include "fovea/base/names.h"
+#include "fovea/base/words.h"
 #include "fovea/task/solver.h"
 
 namespace fovea::cli {
@@ -56,12 +57,6 @@ std::string roff(const std::string& text) {
   }
   if (out.starts_with('.') || out.starts_with('\'')) out = "\\&" + out;
   return out;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
 }
 
 std::string in_quotes(const std::string& text) {

@@ -86,7 +86,7 @@ SparseRows scaled_rows(const SparseRows& rows, std::vector<float>& scale) {
 
 LinearClassifier::Machines LinearClassifier::machines(const Examples& train,
                                                       const std::vector<double>& costs,
-                                                      const std::function<bool()>& stop) const {
+                                                      const FitLimits& limits) const {
   const int64_t features = weight_.dim(0), labels = weight_.dim(1);
   const auto targets = train.targets.read<int32_t>();
   // Of two labels one is not the other; of more, each is told from the rest.
@@ -109,11 +109,11 @@ LinearClassifier::Machines LinearClassifier::machines(const Examples& train,
       std::vector<float> scale = told_by_counts(train.inputs.sparse, features, is_first);
       const SparseRows rows = scaled_rows(train.inputs.sparse, scale);
       LinearFit fit;
-      for (size_t i = 0; i < costs.size() && !(i > 0 && stop && stop()); ++i) {
+      for (size_t i = 0; i < costs.size() && !limits.end_after(static_cast<int64_t>(i)); ++i) {
         DescentOptions options;
         options.cost = costs[i];
         fit = fit_two_classes(rows, features, is_first, options, std::move(fit.dual),
-                              i > 0 ? stop : nullptr);
+                              i > 0 ? limits.stop : nullptr);
         float *const w = weight_of[i], *const b = bias_of[i];
         for (int64_t f = 0; f < features; ++f) {
           w[f * labels + label] = static_cast<float>(fit.weight[f]) * scale[f];
@@ -121,7 +121,7 @@ LinearClassifier::Machines LinearClassifier::machines(const Examples& train,
         }
         b[label] = static_cast<float>(fit.weight.back());
         if (labels == 2) b[0] = -b[1];
-        if (i == 0 || !stop || !stop()) ++found[i];
+        if (i == 0 || !limits.stop || !limits.stop()) ++found[i];
       }
     }
   });
@@ -139,13 +139,13 @@ void LinearClassifier::take(Tensor weight, Tensor bias, double factor) const {
   bias_ = bias;
 }
 
-void LinearClassifier::fit(const Examples& train, const Examples& dev,
-                           const std::function<bool()>& stop) const {
+FitChoice LinearClassifier::fit(const Examples& train, const Examples& dev,
+                                const FitLimits& limits) const {
   // What mostly is best comes first, and is found whatever the time; each starts where the one
   // before ended.
   const std::vector<double> costs =
       cost_ > 0 ? std::vector{cost_} : std::vector{0.1, 0.3, 1.0, 0.03};
-  Machines all = machines(train, costs, stop);
+  Machines all = machines(train, costs, limits);
   // The likeliest on validation, which says more of small sets than how many are right.
   size_t best = 0;
   double least = std::numeric_limits<double>::infinity(), factor = 1;
@@ -155,14 +155,17 @@ void LinearClassifier::fit(const Examples& train, const Examples& dev,
                  surprise = mean_surprise({scores}, {f}, dev.targets);
     if (surprise < least) least = surprise, best = i, factor = f;
   }
-  chosen_ = {costs[best], factor};
+  const auto tries = std::ssize(all.weights);
   take(std::move(all.weights[best]), std::move(all.biases[best]), factor);
+  return {tries, {costs[best], factor}};
 }
 
-bool LinearClassifier::refit(const Examples& all) const {
-  if (!chosen_) return false;
-  Machines one = machines(all, {chosen_->cost}, nullptr);
-  take(std::move(one.weights[0]), std::move(one.biases[0]), chosen_->factor);
+bool LinearClassifier::refit(const Examples& all, const FitChoice& choice) const {
+  if (choice.chosen.size() != 2) return false;
+  // A label that only the validation examples have cannot be learned.
+  if (std::ranges::min(all.targets.read<int32_t>()) < 0) return false;
+  Machines one = machines(all, {choice.chosen[0]}, {});
+  take(std::move(one.weights[0]), std::move(one.biases[0]), choice.chosen[1]);
   return true;
 }
 
@@ -182,14 +185,14 @@ Scorer::Output MostFrequentLabel::operator()(const ModelInputs& in) const {
   return {scores};
 }
 
-void MostFrequentLabel::fit(const Examples& train, const Examples&,
-                            const std::function<bool()>&) const {
+FitChoice MostFrequentLabel::fit(const Examples& train, const Examples&, const FitLimits&) const {
   std::vector<float> counts(static_cast<size_t>(frequency_.dim(0)), 0.5F);
   for (int32_t label : train.targets.read<int32_t>()) {
     if (label >= 0) ++counts[static_cast<size_t>(label)];  // else only a validation example has it
   }
   for (float& x : counts) x = std::log(x);
   frequency_ = Tensor::of({frequency_.dim(0)}, counts);
+  return {1, {}};
 }
 
 }  // namespace fovea

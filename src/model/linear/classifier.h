@@ -6,8 +6,6 @@
 // 2017: one temperature), is chosen on the validation examples.
 #pragma once
 
-#include <optional>
-
 #include "fovea/base/fields.h"
 #include "fovea/model/model.h"
 #include "fovea/nn/scope.h"
@@ -30,30 +28,23 @@ class LinearClassifier : public Scorer, public Fitted {
 
   // Reads ModelInputs::sparse.
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
-  bool refit(const Examples& all) const override;
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
+  bool refit(const Examples& all, const FitChoice& choice) const override;
   // What a feature of value 1 adds to the score of a label, beside what it adds to all on the mean.
   double vote(int32_t feature, int32_t label) const;
 
  private:
-  // Weights and biases for each cost, as many as were found before `stop`; the first whatever it
-  // says.
+  // Weights and biases for each cost, as many as were found within the limits; at least the first.
   struct Machines {
     std::vector<Tensor> weights, biases;
   };
   Machines machines(const Examples& train, const std::vector<double>& costs,
-                    const std::function<bool()>& stop) const;
+                    const FitLimits& limits) const;
   // The scores times `factor` are as sure as they should be.
   void take(Tensor weight, Tensor bias, double factor) const;
 
   double cost_;
   Parameter weight_, bias_;  // [features, labels], [labels]
-  // On the validation examples.
-  struct Chosen {
-    double cost = 0, factor = 1;
-  };
-  mutable std::optional<Chosen> chosen_;
 };
 
 // The label that comes most often, whatever is asked.
@@ -63,10 +54,9 @@ class MostFrequentLabel : public Scorer, public Fitted {
       : frequency_(s.param("log_frequency", {sizes.labels}, init::constant(0))) {}
 
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
-  bool refit(const Examples& all) const override {
-    fit(all, all, nullptr);
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
+  bool refit(const Examples& all, const FitChoice&) const override {
+    fit(all, all, {});
     return true;
   }
 

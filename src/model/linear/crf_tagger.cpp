@@ -112,15 +112,17 @@ class CrfDescent {
 
 }  // namespace
 
-void CrfTagger::fit(const Examples& train, const Examples& dev,
-                    const std::function<bool()>& stop) const {
+FitChoice CrfTagger::fit(const Examples& train, const Examples& dev,
+                         const FitLimits& limits) const {
   CrfDescent descent(train, weight_.dim(0), weight_.dim(1));
+  FitChoice choice;
   double best = -1;
   int64_t since = 0;
   Tensor best_weight = weight_, best_moves = transitions_;
   for (int64_t round = 0; round < options_.rounds && since < 3; ++round) {
-    if (round > 0 && stop && stop()) break;
+    if (limits.end_after(round)) break;
     descent.round(round);
+    choice.tries = round + 1;
     weight_ = Tensor::of(weight_.shape(), descent.weight.weight);
     transitions_ = Tensor::of(transitions_.shape(), descent.moves.weight);
     const Tensor labels = answer(dev.inputs).labels;
@@ -130,19 +132,21 @@ void CrfTagger::fit(const Examples& train, const Examples& dev,
     }
     ++since;
     if (right <= best) continue;
-    best = right, since = 0, chosen_ = round + 1;
+    best = right, since = 0, choice.chosen = {static_cast<double>(round + 1)};
     best_weight = weight_, best_moves = transitions_;
   }
   weight_ = best_weight;
   transitions_ = best_moves;
+  return choice;
 }
 
-bool CrfTagger::refit(const Examples& all) const {
-  if (chosen_ == 0) return false;
+bool CrfTagger::refit(const Examples& all, const FitChoice& choice) const {
+  if (choice.chosen.size() != 1) return false;
   // A tag that only the validation examples have cannot be learned.
   if (std::ranges::min(all.targets.read<int32_t>()) < 0) return false;
   CrfDescent descent(all, weight_.dim(0), weight_.dim(1));
-  for (int64_t round = 0; round < chosen_; ++round) descent.round(round);
+  for (int64_t round = 0; round < static_cast<int64_t>(choice.chosen[0]); ++round)
+    descent.round(round);
   weight_ = Tensor::of(weight_.shape(), descent.weight.weight);
   transitions_ = Tensor::of(transitions_.shape(), descent.moves.weight);
   return true;
@@ -152,8 +156,7 @@ Scorer::Output MostFrequentTag::operator()(const ModelInputs& in) const {
   return {embedding(count_, in.text.ids)};
 }
 
-void MostFrequentTag::fit(const Examples& train, const Examples&,
-                          const std::function<bool()>&) const {
+FitChoice MostFrequentTag::fit(const Examples& train, const Examples&, const FitLimits&) const {
   const int64_t words = count_.dim(0), L = count_.dim(1);
   const auto ids = train.inputs.text.ids.read<int32_t>();
   const auto wanted = train.targets.read<int32_t>();
@@ -169,6 +172,7 @@ void MostFrequentTag::fit(const Examples& train, const Examples&,
     each[i] = std::log(each[i] + 0.1F * all[i % static_cast<size_t>(L)] / sum);
   }
   count_ = Tensor::of({words, L}, each);
+  return {1, {}};
 }
 
 }  // namespace fovea

@@ -23,14 +23,12 @@ class CrfTagger : public Tagger, public Fitted {
 
   // Reads ModelInputs::sparse, a row for each token, and text for the sentences.
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
-  bool refit(const Examples& all) const override;
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
+  bool refit(const Examples& all, const FitChoice& choice) const override;
 
  private:
   CrfOptions options_;
-  Parameter weight_, bias_;     // [features, labels], [labels]
-  mutable int64_t chosen_ = 0;  // rounds that are best on the validation examples; 0: not known
+  Parameter weight_, bias_;  // [features, labels], [labels]
 };
 
 // The label that each word has most often; of a word never seen the most frequent of all.
@@ -40,10 +38,9 @@ class MostFrequentTag : public Scorer, public Fitted {
       : count_(s.param("log_count", {sizes.vocabulary, sizes.labels}, init::zeros())) {}
 
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
-  bool refit(const Examples& all) const override {
-    fit(all, all, nullptr);
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
+  bool refit(const Examples& all, const FitChoice&) const override {
+    fit(all, all, {});
     return true;
   }
 

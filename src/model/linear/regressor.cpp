@@ -20,8 +20,8 @@ Scorer::Output LinearRegressor::operator()(const ModelInputs& in) const {
   return {sparse_linear(in.sparse, weight_, bias_)};
 }
 
-void LinearRegressor::fit(const Examples& train, const Examples& dev,
-                          const std::function<bool()>& stop) const {
+FitChoice LinearRegressor::fit(const Examples& train, const Examples& dev,
+                               const FitLimits& limits) const {
   // What mostly is best comes first, and is found whatever the time; each starts where the one
   // before ended.
   const std::vector<double> costs =
@@ -29,12 +29,14 @@ void LinearRegressor::fit(const Examples& train, const Examples& dev,
   const int64_t features = weight_.dim(0);
   RidgeFit found;
   double least = std::numeric_limits<double>::infinity();
-  for (size_t i = 0; i < costs.size() && !(i > 0 && stop && stop()); ++i) {
+  FitChoice choice;
+  for (size_t i = 0; i < costs.size() && !limits.end_after(choice.tries); ++i) {
     RidgeOptions options;
     options.cost = costs[i];
     found = fit_ridge(train.inputs.sparse, features, train.targets.read(), options,
-                      std::move(found.weight), i > 0 ? stop : nullptr);
-    if (i > 0 && stop && stop()) break;  // not at its end
+                      std::move(found.weight), i > 0 ? limits.stop : nullptr);
+    if (i > 0 && limits.stop && limits.stop()) break;  // not at its end
+    ++choice.tries;
     std::vector<float> weight(found.weight.begin(), found.weight.end());
     const Tensor bias = Tensor::of({1}, {weight.back()});
     weight.pop_back();
@@ -47,16 +49,17 @@ void LinearRegressor::fit(const Examples& train, const Examples& dev,
     }
     if (squares >= least) continue;
     least = squares;
-    chosen_ = costs[i];
+    choice.chosen = {costs[i]};
     weight_ = weights;
     bias_ = bias;
   }
+  return choice;
 }
 
-bool LinearRegressor::refit(const Examples& all) const {
-  if (!chosen_) return false;
+bool LinearRegressor::refit(const Examples& all, const FitChoice& choice) const {
+  if (choice.chosen.size() != 1) return false;
   RidgeOptions options;
-  options.cost = *chosen_;
+  options.cost = choice.chosen[0];
   const RidgeFit found = fit_ridge(all.inputs.sparse, weight_.dim(0), all.targets.read(), options);
   const std::vector<float> weight(found.weight.begin(), found.weight.end() - 1);
   weight_ = Tensor::of(weight_.shape(), weight);
@@ -68,10 +71,11 @@ Scorer::Output MeanNumber::operator()(const ModelInputs& in) const {
   return {Tensor::full({in.text.count(), 1}, static_cast<double>(mean_.read()[0]))};
 }
 
-void MeanNumber::fit(const Examples& train, const Examples&, const std::function<bool()>&) const {
+FitChoice MeanNumber::fit(const Examples& train, const Examples&, const FitLimits&) const {
   const auto numbers = train.targets.read();
   const double sum = std::accumulate(numbers.begin(), numbers.end(), 0.0);
   mean_ = Tensor::full({1}, sum / static_cast<double>(numbers.size()));
+  return {1, {}};
 }
 
 }  // namespace fovea

@@ -13,9 +13,8 @@ class LinearRegressor : public Scorer, public Fitted {
 
   // Reads ModelInputs::sparse.
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
-  bool refit(const Examples& all) const override;
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
+  bool refit(const Examples& all, const FitChoice& choice) const override;
   // What a feature of value 1 adds to the number.
   double vote(int32_t feature) const {
     return static_cast<double>(weight_.read()[static_cast<size_t>(feature)]);
@@ -23,8 +22,7 @@ class LinearRegressor : public Scorer, public Fitted {
 
  private:
   double cost_;
-  Parameter weight_, bias_;               // [features, 1], [1]
-  mutable std::optional<double> chosen_;  // the cost that is best on the validation examples
+  Parameter weight_, bias_;  // [features, 1], [1]
 };
 
 // The mean of what was learned from, whatever the text.
@@ -33,8 +31,7 @@ class MeanNumber : public Scorer, public Fitted {
   explicit MeanNumber(Scope s) : mean_(s.param("mean", {1}, init::zeros())) {}
 
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
 
  private:
   Parameter mean_;

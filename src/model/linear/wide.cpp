@@ -28,10 +28,10 @@ Tensor WideClassifier::loss(const ModelInputs& in, const Tensor& targets, double
   return attention_->loss(in, targets, smoothing);
 }
 
-void WideClassifier::fit(const Examples& train, const Examples& dev,
-                         const std::function<bool()>& stop) const {
-  linear_.fit(train, dev, stop);
+FitChoice WideClassifier::fit(const Examples& train, const Examples& dev,
+                              const FitLimits& limits) const {
   parts_ = Tensor::of({2}, {1, 0});
+  return linear_.fit(train, dev, limits);
 }
 
 void WideClassifier::tune(const std::vector<Examples>& dev) const {

@@ -21,9 +21,10 @@ class WideClassifier : public Scorer, public Fitted {
   // examples already.
   Tensor loss(const ModelInputs& in, const Tensor& targets, double smoothing) const override;
 
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
-  bool refit(const Examples& all) const override { return linear_.refit(all); }
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
+  bool refit(const Examples& all, const FitChoice& choice) const override {
+    return linear_.refit(all, choice);
+  }
   bool goes_on() const override { return true; }
   void tune(const std::vector<Examples>& dev) const override;
 

@@ -42,4 +42,15 @@ Tensor step_of(const Tensor& steps, int64_t t);
 // An Error unless these are steps of sequences with so many numbers each.
 void check_steps(const char* name, const ModelInputs& in, int64_t inputs);
 
+// What a machine with start() and step() has at each step of [T, B, in], [B, F] each.
+template <class Machine>
+std::vector<Tensor> run_steps(const Machine& machine, const Tensor& steps) {
+  typename Machine::State state = machine.start(steps.dim(1), steps.dtype());
+  std::vector<Tensor> features;
+  for (int64_t t = 0; t < steps.dim(0); ++t) {
+    features.push_back(machine.step(step_of(steps, t), state));
+  }
+  return features;
+}
+
 }  // namespace fovea

@@ -56,7 +56,8 @@ const Fields<RandomAccessOptions>& random_access_fields() {
        whole_from(0, 1000)},
       {"noise", &O::noise, "noise of the wiring while training, at first", between(0, 100)},
       {"entropy", &O::entropy, "bonus for undecided wiring, at first", between(0, 100)},
-      {"settle", &O::settle, "epochs in which noise and bonus fade", whole_from(1, 1e9)}};
+      {"settle", &O::settle, "epochs in which noise and bonus fade", whole_from(1, 1e9)},
+      {"sharpen", &O::sharpen, "cost of undecided wiring, behind those epochs", between(0, 100)}};
   return fields;
 }
 
@@ -227,10 +228,12 @@ Tensor RandomAccessMachine::loss(const ModelInputs& in, const Tensor& targets, d
     cost = cost.empty() ? part : cost + part;
   }
   const Tensor loss = cost * (-1.0 / static_cast<double>(n));
-  if (r.entropy.empty() || options_.entropy == 0) return loss;
-  const double fade = std::pow(
-      0.01, std::min(1.0, static_cast<double>(in.epoch) / static_cast<double>(options_.settle)));
-  return loss - r.entropy * (options_.entropy * fade);
+  if (r.entropy.empty()) return loss;
+  const double settled = static_cast<double>(in.epoch) / static_cast<double>(options_.settle),
+               bonus = options_.entropy * std::pow(0.01, std::min(1.0, settled)),
+               cost_of = options_.sharpen * std::clamp(settled - 1, 0.0, 1.0);
+  if (bonus == 0 && cost_of == 0) return loss;
+  return loss + r.entropy * (cost_of - bonus);
 }
 
 }  // namespace fovea

@@ -56,11 +56,7 @@ Tensor StackMachine::step(const Tensor& x, State& state) const {
 
 Scorer::Output StackMachine::operator()(const ModelInputs& in) const {
   check_steps("neural stack", in, inputs_);
-  State state = start(in.steps.dim(1), in.steps.dtype());
-  std::vector<Tensor> features;
-  for (int64_t t = 0; t < in.steps.dim(0); ++t)
-    features.push_back(step(step_of(in.steps, t), state));
-  return {output_(features, in.rows)};
+  return {output_(run_steps(*this, in.steps), in.rows)};
 }
 
 }  // namespace fovea

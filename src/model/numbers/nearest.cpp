@@ -35,12 +35,14 @@ Scorer::Output NearestNeighbours::operator()(const ModelInputs& in) const {
   return {found};
 }
 
-void NearestNeighbours::fit(const Examples&, const Examples& dev,
-                            const std::function<bool()>& stop) const {
+FitChoice NearestNeighbours::fit(const Examples&, const Examples& dev,
+                                 const FitLimits& limits) const {
   double least = std::numeric_limits<double>::infinity();
   float best = 1;
+  FitChoice choice;
   for (float k : {1.0F, 2.0F, 3.0F, 5.0F, 8.0F, 13.0F, 21.0F, 34.0F}) {
-    if (stop && stop()) break;
+    if (limits.end_after(choice.tries)) break;
+    ++choice.tries;
     count_ = Tensor::of({1}, {k});
     const Tensor found = (*this)(dev.inputs).scores;
     double squares = 0;
@@ -51,6 +53,7 @@ void NearestNeighbours::fit(const Examples&, const Examples& dev,
     if (squares < least) least = squares, best = k;
   }
   count_ = Tensor::of({1}, {best});
+  return choice;
 }
 
 Scorer::Output LeastSquares::operator()(const ModelInputs& in) const {
@@ -68,7 +71,7 @@ Scorer::Output LeastSquares::operator()(const ModelInputs& in) const {
   return {found};
 }
 
-void LeastSquares::fit(const Examples& train, const Examples&, const std::function<bool()>&) const {
+FitChoice LeastSquares::fit(const Examples& train, const Examples&, const FitLimits&) const {
   const int64_t n = train.inputs.numbers.dim(0), D = train.inputs.numbers.dim(1), m = D + 1;
   // The normal equations, features being of deviation 1; the little that is added to the diagonal
   // keeps them solvable where columns are copies of each other.
@@ -96,6 +99,7 @@ void LeastSquares::fit(const Examples& train, const Examples&, const std::functi
     weight[r] = static_cast<float>(sum / a[r * (m + 1) + r]);
   }
   weight_ = Tensor::of({m}, weight);
+  return {1, {}};
 }
 
 }  // namespace fovea

@@ -16,8 +16,7 @@ class NearestNeighbours : public Scorer, public Fitted {
   }
 
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
 
  private:
   Parameter count_;
@@ -32,8 +31,7 @@ class LeastSquares : public Scorer, public Fitted {
   }
 
   Output operator()(const ModelInputs& in) const override;
-  void fit(const Examples& train, const Examples& dev,
-           const std::function<bool()>& stop) const override;
+  FitChoice fit(const Examples& train, const Examples& dev, const FitLimits& limits) const override;
 
  private:
   Parameter weight_;  // the last with a feature that is 1 everywhere

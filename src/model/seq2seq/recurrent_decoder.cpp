@@ -1,5 +1,6 @@
 #include "fovea/model/seq2seq/recurrent_decoder.h"
 
+#include "fovea/nn/step_ids.h"
 #include "fovea/op/elementwise.h"
 
 namespace fovea {
@@ -84,23 +85,6 @@ Decoder::Taught RecurrentDecoder::teach(const Memory& given, const Sequences& ta
   return {output_(combine(pack(out.context, target.offsets), states)),
           out.log_probability.empty() ? Tensor() : pack(out.log_probability, target.offsets)};
 }
-
-namespace {
-
-// Column t of sequences that stand in rows, as the ids of one step: int32 [B]; past its end a
-// sequence repeats its last id, and nobody looks at what comes of it.
-Tensor ids_at(const Sequences& s, int64_t t) {
-  Tensor ids({s.count()}, Dtype::i32);
-  const auto offsets = s.offsets.read<int32_t>();
-  const auto from = s.ids.read<int32_t>();
-  auto to = ids.write<int32_t>();
-  for (int64_t b = 0; b < s.count(); ++b) {
-    to[b] = from[std::min<int64_t>(offsets[b] + t, offsets[b + 1] - 1)];
-  }
-  return ids;
-}
-
-}  // namespace
 
 // One step of every answer after the other, as each needs the output of the one before.
 class RecurrentDecoding : public Decoder::Decoding {

@@ -3,6 +3,7 @@
 #include "fovea/attention/engine.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/attention/score/map.h"
+#include "fovea/nn/step_ids.h"
 #include "fovea/op/dropout.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
@@ -44,19 +45,6 @@ AttentionOptions with_widths(AttentionOptions o, int64_t d_q, int64_t d_k) {
 }
 
 Tensor with_one_head(const Tensor& x) { return reshape(x, {x.dim(0), x.dim(1), 1, x.dim(2)}); }
-
-// Token t of every sequence; past its end a sequence repeats its last, and nobody looks at what
-// comes of it.
-Tensor ids_at(const Sequences& s, int64_t t) {
-  Tensor ids({s.count()}, Dtype::i32);
-  const auto offsets = s.offsets.read<int32_t>();
-  const auto from = s.ids.read<int32_t>();
-  auto to = ids.write<int32_t>();
-  for (int64_t b = 0; b < s.count(); ++b) {
-    to[b] = from[std::min<int64_t>(offsets[b] + t, offsets[b + 1] - 1)];
-  }
-  return ids;
-}
 
 // [B, T] of 0 and 1: which words of which sequence there are.
 Tensor there_are(const Sequences& s, Dtype dtype) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "fovea/base/words.h"
 #include "fovea/data/aspects.h"
 #include "fovea/data/examples.h"
 #include "fovea/data/split.h"
@@ -13,12 +14,6 @@
 
 namespace fovea {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
 
 std::vector<FitExample> read(const Config& config, const std::string& path, FitParts& parts) {
   std::vector<FitExample> all;
@@ -32,6 +27,12 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
   } else if (config.task == "label") {
     for (const Tagged& e : read_tagged(path, options, &summary)) {
       all.push_back({joined(e.words), joined(e.tags)});
+    }
+  } else if (config.task == "pair" && has_records(path, options)) {
+    for (const auto& e : read_text_records(path, options, &summary).pairs) {
+      std::string numbers;
+      for (double x : e.numbers) numbers += say(numbers.empty() ? "" : ",", x);
+      all.push_back({e.first + "\t" + numbers, e.label, e.first});
     }
   } else if (config.task == "pair") {
     for (TextPair& e : read_text_pairs(path, options, &summary)) {

@@ -26,9 +26,16 @@ Settings settings_from(const json& list) {
 }  // namespace
 
 void FitPlan::save(const std::string& path) const {
-  json all{{"format", "fovea plan 1"},   {"task", task},   {"data", to_json(data)},
-           {"seconds", seconds},         {"used", used},   {"reserve", reserve},
-           {"factor", factor},           {"rungs", rungs}, {"places", places},
+  json all{{"format", "fovea plan 1"},
+           {"task", task},
+           {"data", to_json(data)},
+           {"seconds", seconds},
+           {"used", used},
+           {"reserve", reserve},
+           {"factor", factor},
+           {"rungs", rungs},
+           {"places", places},
+           {"stopped", stopped},
            {"candidates", json::array()}};
   for (const PlannedCandidate& one : candidates) {
     all["candidates"].push_back({{"name", one.name},
@@ -37,11 +44,14 @@ void FitPlan::save(const std::string& path) const {
                                  {"enough", one.enough},
                                  {"steps", one.steps},
                                  {"whole", one.whole},
+                                 {"begun", one.begun},
                                  {"first", one.first},
                                  {"warmup", one.warmup},
                                  {"step_seconds", one.step_seconds},
                                  {"reached", one.reached},
                                  {"finished", one.finished},
+                                 {"fit_tries", one.fitted.tries},
+                                 {"fit_chosen", one.fitted.chosen},
                                  {"refitted", one.refitted},
                                  {"parameters", one.parameters},
                                  {"seconds", one.seconds}});
@@ -65,7 +75,9 @@ FitPlan FitPlan::load(const std::string& path) {
     plan.reserve = all.at("reserve");
     plan.factor = all.at("factor");
     plan.rungs = all.at("rungs");
-    plan.places = all.value("places", std::vector<int64_t>());  // older plans have none
+    // Older plans have not all of it.
+    plan.places = all.value("places", std::vector<int64_t>());
+    plan.stopped = all.value("stopped", false);
     for (const json& from : all.at("candidates")) {
       PlannedCandidate one;
       one.name = from.at("name");
@@ -75,10 +87,13 @@ FitPlan FitPlan::load(const std::string& path) {
       one.steps = from.at("steps").get<std::vector<int64_t>>();
       one.whole = from.at("whole");
       one.first = from.at("first");
-      one.warmup = from.value("warmup", int64_t{0});  // older plans have none
+      one.begun = from.value("begun", one.first > 0);
+      one.warmup = from.value("warmup", int64_t{0});
       one.step_seconds = from.at("step_seconds");
       one.reached = from.at("reached").get<std::vector<double>>();
       one.finished = from.at("finished");
+      one.fitted = {from.value("fit_tries", int64_t{0}),
+                    from.value("fit_chosen", std::vector<double>())};
       one.refitted = from.value("refitted", false);
       one.parameters = from.at("parameters");
       one.seconds = from.at("seconds");
@@ -97,6 +112,54 @@ std::vector<int64_t> places_for(int64_t candidates, int64_t factor) {
     places.push_back(n);
   }
   return places;
+}
+
+namespace {
+
+void set_steps(const FitPlan& plan, PlannedCandidate& one, double time, int64_t workers) {
+  const auto rungs = static_cast<double>(plan.rungs);
+  double own = 0;
+  one.steps.clear();
+  for (size_t k = 0; k < plan.places.size(); ++k) {
+    const auto there = static_cast<double>(plan.places[k]);
+    own += time / rungs * std::min(there, static_cast<double>(workers)) / there;
+    double steps = own / (1.1 * one.step_seconds);
+    if (one.enough > 0) {
+      steps = std::min(steps, static_cast<double>(one.enough) / (rungs - static_cast<double>(k)));
+    }
+    one.steps.push_back(std::max<int64_t>(6, static_cast<int64_t>(steps)));
+  }
+  one.whole = one.steps.back();
+}
+
+// Of the last rung first: the only one in which the rate falls, and so the one that tells
+// candidates best apart.
+void add_finalists(FitPlan& plan, const std::vector<size_t>& all, double time, int64_t workers) {
+  std::vector<double> costs(plan.places.size(), 0);  // of the slowest, in each rung
+  for (size_t i : all) {
+    const PlannedCandidate& one = plan.candidates[i];
+    for (size_t k = 0; k < costs.size(); ++k) {
+      const auto more = static_cast<double>(one.steps[k] - (k > 0 ? one.steps[k - 1] : 0));
+      costs[k] = std::max(costs[k], 1.1 * more * one.step_seconds);
+    }
+  }
+  time *= static_cast<double>(workers);
+  for (size_t k = 0; k < costs.size(); ++k) time -= costs[k] * static_cast<double>(plan.places[k]);
+  for (bool added = true; added;) {
+    added = false;
+    for (size_t k = costs.size() - 1; k > 0; --k) {
+      if (plan.places[k] == plan.places[k - 1] || costs[k] > time) continue;
+      ++plan.places[k], time -= costs[k], added = true;
+    }
+  }
+}
+
+}  // namespace
+
+void plan_steps(FitPlan& plan, const std::vector<size_t>& taking_part, double seconds,
+                int64_t workers) {
+  for (size_t i : taking_part) set_steps(plan, plan.candidates[i], seconds, workers);
+  add_finalists(plan, taking_part, seconds, workers);
 }
 
 std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_better) {

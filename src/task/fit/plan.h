@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "fovea/base/fitting.h"
 #include "fovea/task/fit/candidates.h"
 
 namespace fovea {
@@ -16,12 +17,14 @@ struct PlannedCandidate : Candidate {
   // goes by `whole`.
   std::vector<int64_t> steps{};
   int64_t whole = 0;
+  bool begun = false;       // it was fitted, or took steps, before there was a plan
   int64_t first = 0;        // steps that told how long one takes, before the first rung
   int64_t warmup = 0;       // steps of warm-up behind those; 0: as the settings have it
   double step_seconds = 0;  // when it was planned
   // What it had reached at the end of each rung that it took part in.
   std::vector<double> reached{};
   bool finished = false;   // a baseline that is fitted
+  FitChoice fitted{};      // what came of fitting what is fitted of it
   bool refitted = false;   // what is fitted of it, in the end to the validation examples too
   int64_t parameters = 0;  // of its model, once that was made
   double seconds = 0;      // that it was trained for, so far
@@ -36,6 +39,7 @@ struct FitPlan {
   double reserve = 1;                          // of it, put aside for measuring at the end
   int64_t factor = 3;                          // a rung keeps one in so many
   int64_t rungs = 0;                           // 0: not planned yet
+  bool stopped = false;                        // from outside, before its end
   std::vector<int64_t> places{};               // how many take part in each rung
   std::vector<PlannedCandidate> candidates{};  // the first is the simplest
 
@@ -47,6 +51,11 @@ struct FitPlan {
 // Those that go on from a rung: as many as the next has places for, the best first; of equals the
 // one that stands first in the plan.
 std::vector<size_t> promoted(const FitPlan& plan, int64_t rung, bool higher_is_better);
+// Turns seconds into steps, for the candidates that take part and `workers` trainings at a time:
+// rungs share the time evenly, nobody is trained for longer than is enough, and what is left over
+// goes to more candidates.
+void plan_steps(FitPlan& plan, const std::vector<size_t>& taking_part, double seconds,
+                int64_t workers);
 // How many take part in each rung, of so many: one in `factor` of those before, down to one.
 std::vector<int64_t> places_for(int64_t candidates, int64_t factor);
 

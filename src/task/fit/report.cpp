@@ -64,9 +64,16 @@ void add_verdict(const FitPlan& plan, const SearchResult& result, const MetricKi
         "when all was chosen, what is fitted at once was fitted again to the validation examples "
         "too: do not measure the model on those");
   }
-  if (winner->baseline) {
+  const auto is_trained = [](const PlannedCandidate& one) { return !one.baseline; };
+  const auto was_trained = [](const PlannedCandidate& one) { return !one.reached.empty(); };
+  if (result.stopped) {
+    report.verdict.push_back("the search was stopped before its end: --resume goes on with it");
+  } else if (winner->baseline && std::ranges::any_of(plan.candidates, was_trained)) {
     report.verdict.push_back(
         "a bigger budget: the winner needs none; trained models came no further in this time");
+  } else if (winner->baseline && std::ranges::any_of(plan.candidates, is_trained)) {
+    report.verdict.push_back(
+        "a bigger budget: in this time no attention was trained; a longer --time tries it");
   } else if (winner->reached.size() >= 2) {
     const double last =
         sign * (winner->reached.back() - winner->reached[winner->reached.size() - 2]);
@@ -231,7 +238,7 @@ std::string fit_page(const std::string& folder, const FitPlan& plan, const FitDa
                      const Audit& audit, const FitReport& report, const SearchResult& result,
                      nlohmann::json about) {
   for (const Tried& tried : result.tried) {
-    if (!tried.test) continue;
+    if (!tried.test || !tried.validation) continue;
     write_json(tried.folder + "/eval.json", eval_json(tried));
     nlohmann::json summary{{"task", plan.task},
                            {"data", plan.data.get("data")},

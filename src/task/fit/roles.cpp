@@ -26,6 +26,7 @@ std::vector<Names> records_of(const Task& task) {
     all.emplace_back();
     for (const Role& role : task.also->roles) all[1].push_back(role.name);
   }
+  if (task.takes == Takes::pair) all.push_back({"label", "a", "numbers"});  // a text and a record
   return all;
 }
 

@@ -33,6 +33,14 @@ class Search {
       result_.tried.push_back(std::move(tried));
     }
     solvers_.resize(plan.candidates.size());
+    plan.stopped = false;
+    if (!call.by_plan) return;
+    asked_ = plan.candidates;
+    for (PlannedCandidate& one : plan.candidates) {
+      one.reached.clear();
+      one.begun = one.finished = one.refitted = false;
+      one.fitted = {};
+    }
   }
 
   // One part, in a process of its own.
@@ -45,6 +53,8 @@ class Search {
                         {"steps", r.steps},
                         {"step_seconds", r.step_seconds},
                         {"seconds", result_.tried[part.candidate].seconds - before},
+                        {"fit_tries", r.fitted.tries},
+                        {"fit_chosen", r.fitted.chosen},
                         {"parameters", result_.tried[part.candidate].parameters}};
     if (r.best) {
       json["best"] = {r.best->name, r.best->higher_is_better, r.best->value};
@@ -70,17 +80,20 @@ class Search {
     std::vector<size_t> rung;
     if (call_.by_plan || plan_.rungs > 0) {
       for (size_t i = 0; i < plan_.candidates.size(); ++i) {
-        if (!plan_.candidates[i].baseline && !plan_.candidates[i].steps.empty()) rung.push_back(i);
+        if (plan_.candidates[i].baseline) continue;
+        if (call_.by_plan && asked_[i].begun && !stopped()) {
+          attempt(i, [&] { begin_by_plan(i); });
+        }
+        if (!plan_.candidates[i].steps.empty()) rung.push_back(i);
       }
     } else {
       rung = make_plan();
     }
-    for (int64_t k = 0; k < plan_.rungs && !rung.empty(); ++k) {
+    for (int64_t k = 0; k < plan_.rungs && !rung.empty() && !stopped(); ++k) {
       do_elsewhere(parts_of(rung, k));
       for (size_t i : rung) {
-        if (!stopped() && (call_.by_plan || left() > 0)) attempt(i, [&] { run_rung(i, k); });
+        if (!stopped() && is_due(i, k)) attempt(i, [&] { run_rung(i, k); });
       }
-      if (stopped() || (!call_.by_plan && left() <= 0)) break;
       rung = promoted(plan_, k, higher_);
       for (size_t i = 0; i < solvers_.size(); ++i) {
         if (std::ranges::find(rung, i) == rung.end() && i != leader()) solvers_[i].reset();
@@ -136,9 +149,11 @@ class Search {
       f();
     } catch (const Error& error) {
       result_.tried[i].failed = error.what();
+      result_.tried[i].validation.reset();
       solvers_[i].reset();
       tell(say(plan_.candidates[i].name, ": failed: ", error.what()));
-      if (i == 0) throw;  // the first is the simplest: what it cannot read, none can
+      // The simplest is the first: what it cannot read, none can.
+      if (i == 0 && plan_.candidates[0].baseline) throw;
     }
     plan_.candidates[i].parameters = result_.tried[i].parameters;
     plan_.candidates[i].seconds = result_.tried[i].seconds;
@@ -166,14 +181,15 @@ class Search {
     return *solvers_[i];
   }
 
-  // To `steps` in all, until `deadline` seconds at most. Only the last rung lets the rate fall:
+  // To `steps` in all, none of them to fit only, until `deadline` seconds at most. Only the last
+  // rung lets the rate fall:
   // those before it do not know how far they will go.
   TrainResult train_for(size_t i, int64_t steps, bool last, double deadline) {
     Tried& tried = result_.tried[i];
     if (const auto found = done_.find(i); found != done_.end()) {
       const nlohmann::json json = std::move(found->second);
       done_.erase(found);
-      return take_done(tried, json);
+      return take_done(i, json);
     }
     Solver& learner = solver(i);
     TrainOptions options = learner.config();
@@ -189,27 +205,34 @@ class Search {
     call.options = options;
     call.folder = tried.folder;
     call.resume = true;
-    call.stop = call_.stop;
+    call.fit_only = steps == 0;
+    call.fit_tries = call_.by_plan ? asked_[i].fitted.tries : 0;
+    // Stopping is no accident here: what was done until then is validated, counts, and is written
+    // down, so that a plan does just as much.
     call.enough = [&, deadline](int64_t step) {
-      return step >= steps || (!call_.by_plan && seconds() > deadline);
+      return (steps > 0 && step >= steps) || stopped() || (!call_.by_plan && seconds() > deadline);
     };
     call.progress = [&](const TrainProgress& p) { show(i, p); };
     const Stopwatch watch;
     const TrainResult result = fovea::train(learner, call);
     tried.seconds += watch.seconds();
-    note(tried, result);
+    note(i, result);
     return result;
   }
 
-  void note(Tried& tried, const TrainResult& result) {
+  void note(size_t i, const TrainResult& result) {
+    Tried& tried = result_.tried[i];
     tried.steps = result.steps;
+    plan_.candidates[i].begun = true;
+    if (result.fitted.tries > 0) plan_.candidates[i].fitted = result.fitted;
     if (!result.best) return;
     tried.validation = result.best;
     higher_ = result.best->higher_is_better;
   }
 
   // What another process did of it.
-  TrainResult take_done(Tried& tried, const nlohmann::json& json) {
+  TrainResult take_done(size_t i, const nlohmann::json& json) {
+    Tried& tried = result_.tried[i];
     TrainResult result;
     result.stopped = json.at("stopped").get<std::string>();
     result.steps = json.at("steps").get<int64_t>();
@@ -221,7 +244,9 @@ class Search {
       result.best =
           Metric{best.at(0).get<std::string>(), best.at(1).get<bool>(), best.at(2).get<double>()};
     }
-    note(tried, result);
+    result.fitted = {json.value("fit_tries", int64_t{0}),
+                     json.value("fit_chosen", std::vector<double>())};
+    note(i, result);
     return result;
   }
 
@@ -255,10 +280,16 @@ class Search {
     if (plan_.candidates[best].baseline || !share || call_.validations == 0) return best;
     const double error =
         std::sqrt(top->value * (1 - top->value) / static_cast<double>(call_.validations));
+    double least = top->value - 0.5 * error;
+    for (const Tried& tried : result_.tried) {  // it must be worth more than what is simpler
+      if (tried.baseline && tried.validation) {
+        least = std::max(least, std::nextafter(tried.validation->value, 2.0));
+      }
+    }
     for (size_t i = 0; i < best; ++i) {
       const PlannedCandidate& one = plan_.candidates[i];
       if (one.baseline || std::ssize(one.reached) < plan_.rungs) continue;
-      if (one.reached.back() >= top->value - 0.5 * error) return i;
+      if (one.reached.back() >= least) return i;
     }
     return best;
   }
@@ -267,12 +298,22 @@ class Search {
   // not suffice after all, it is left out, and the plan says so.
   void refit(size_t i, Solver& model, const std::string& weights) {
     PlannedCandidate& one = plan_.candidates[i];
-    if (!model.fits() || (call_.by_plan && !one.refitted)) return;
-    if (!call_.by_plan && plan_.seconds - seconds() < 1.5 * refit_seconds_ + test_seconds_) return;
+    // Where a search goes on, it may have been done already.
+    if (!model.fits() || one.refitted || (call_.by_plan && !asked_[i].refitted)) return;
+    if (!call_.by_plan) {
+      const double fit = one.baseline
+                             ? result_.tried[i].seconds /
+                                   std::max<double>(1, static_cast<double>(one.fitted.tries))
+                             : 0;
+      const double needed = 1.5 * std::max(refit_seconds_, fit) + test_seconds_;
+      if (plan_.seconds - seconds() < needed) return;
+    }
     const Stopwatch watch;
-    one.refitted = model.refit();
+    one.refitted = model.refit(one.fitted);
     refit_seconds_ = std::max(refit_seconds_, watch.seconds());
-    if (one.refitted) save_parameters(weights, model.parameters());
+    if (!one.refitted) return;
+    save_parameters(weights, model.parameters());
+    plan_.save(call_.folder + "/plan.json");
   }
 
   // The test part is measured while the model is in memory, and looked at when all is over.
@@ -282,7 +323,9 @@ class Search {
     const std::string weights = tried.folder + "/model.safetensors";
     if (fs::exists(weights)) load_parameters(weights, model.parameters());
     refit(i, model, weights);
+    const Stopwatch watch;
     tried.test = model.evaluate("test");
+    test_seconds_ = std::max(test_seconds_, watch.seconds());
     tried.drawings.clear();
     for (size_t e = 0; e < std::min<size_t>(4, tried.test->inputs.size()); ++e) {
       try {
@@ -295,29 +338,41 @@ class Search {
 
   // A baseline is begun only if there is time for as much as the longest before it took.
   bool fits_in(size_t i) const {
-    if (call_.by_plan) return plan_.candidates[i].finished;
-    if (longest_fit_ * 1.5 < left()) return true;
+    if (call_.by_plan) return asked_[i].finished;
+    if (plan_.candidates[i].finished || longest_fit_ * 1.5 < left()) return true;
     tell(say(plan_.candidates[i].name, ": left out, as the time is too short"));
     return false;
   }
 
   void run_baseline(size_t i) {
     const Stopwatch all;
-    const TrainResult trained = train_for(i, 1, false, plan_.seconds * 0.6);
-    const Stopwatch watch;
-    measure(i);
-    test_seconds_ = std::max(test_seconds_, watch.seconds());
+    train_for(i, 1, false, plan_.seconds * 0.6);
+    plan_.candidates[i].finished = true;
+    if (!stopped()) measure(i);  // else the winner alone is measured, in the end
     solvers_[i].reset();
-    plan_.candidates[i].finished = trained.stopped != "interrupted";
     longest_fit_ = std::max(longest_fit_, all.seconds());
     ended(i);
+  }
+
+  // What make_plan() did of it, again.
+  void begin_by_plan(size_t i) {
+    const int64_t first = asked_[i].first;
+    if (solver(i).fits()) train_for(i, 0, false, 0);
+    if (first > first_steps) train_for(i, first_steps, false, 0);
+    if (first > 0) train_for(i, first, false, 0);
+  }
+
+  // Whether a candidate still has a rung before it, and the time for it; or had.
+  bool is_due(size_t i, int64_t rung) const {
+    if (call_.by_plan) return std::ssize(asked_[i].reached) > rung;
+    return left() > 0 || std::ssize(plan_.candidates[i].reached) > rung;
   }
 
   void run_rung(size_t i, int64_t rung) {
     PlannedCandidate& one = plan_.candidates[i];
     Tried& tried = result_.tried[i];
     const auto k = static_cast<size_t>(rung);
-    if (one.reached.size() > k && !call_.by_plan) {  // done before a run that goes on
+    if (one.reached.size() > k) {  // done before a run that goes on
       Metric known{"", higher_, one.reached[k]};
       if (result_.tried[0].validation) known.name = result_.tried[0].validation->name;
       tried.validation = known;
@@ -328,15 +383,8 @@ class Search {
     // A rung that is slower than it was planned ends with its share of what is left.
     const double share = left() / static_cast<double>(plan_.rungs - rung);
     const double deadline = call_.by_plan ? 0 : seconds() + (last ? left() : std::max(share, 0.0));
-    const int64_t steps = one.steps[k];
-    // The first steps were taken, and measured, before there was a plan.
-    if (call_.by_plan && rung == 0) {
-      if (one.first > first_steps) train_for(i, first_steps, false, 0);
-      train_for(i, one.first, false, 0);
-    }
-    const TrainResult trained = train_for(i, steps, last, deadline);
+    const TrainResult trained = train_for(i, one.steps[k], last, deadline);
     one.steps[k] = trained.steps;
-    if (call_.by_plan) one.reached.resize(k);
     if (trained.best) one.reached.push_back(trained.best->value);
     ended(i, rung);
   }
@@ -359,11 +407,16 @@ class Search {
       PlannedCandidate& one = plan_.candidates[i];
       if (one.baseline || stopped()) continue;
       // Not worth beginning what could not be trained for longer than it takes to load.
-      if (left() < 3 * load_seconds_ + 1) break;
+      if (left() < 3 * load_seconds_ + 1) {
+        tell(say(one.name, " and what comes behind it: left out, as the time is too short"));
+        break;
+      }
       attempt(i, [&] {
-        solver(i);
+        // Fitting is no part of a step.
+        if (solver(i).fits()) train_for(i, 0, false, seconds() + 0.6 * left());
         Stopwatch watch;
         TrainResult trained = train_for(i, first_steps, false, seconds() + 0.15 * left());
+        check(trained.steps > 0 || stopped(), "the time is too short for its first step");
         if (watch.seconds() < 0.004 * plan_.seconds) {  // the first steps are slower than the rest
           trained = train_for(i, 5 * first_steps, false, seconds() + 0.15 * left());
         }
@@ -380,14 +433,14 @@ class Search {
         all.push_back(i);
       });
     }
+    if (stopped()) return {};  // so that a search which goes on begins the others too
     const auto n = static_cast<int64_t>(all.size());
     plan_.places = places_for(n, plan_.factor);
     plan_.rungs = std::ssize(plan_.places);
     plan_.reserve = 1 + 0.02 * plan_.seconds + 1.2 * slowest + 1.6 * refit_seconds_;
     if (n == 0) return all;
     const double time = std::max(0.5, 0.92 * left());
-    for (size_t i : all) plan_steps(plan_.candidates[i], time);
-    add_finalists(all, time);
+    plan_steps(plan_, all, time, call_.workers);
     for (size_t i : all) {
       // A rung says little of a candidate whose rate has hardly risen.
       PlannedCandidate& one = plan_.candidates[i];
@@ -401,52 +454,16 @@ class Search {
     return all;
   }
 
-  // Rungs share the time evenly; nobody is trained for longer than is enough.
-  void plan_steps(PlannedCandidate& one, double time) const {
-    const auto rungs = static_cast<double>(plan_.rungs);
-    double own = 0;
-    one.steps.clear();
-    for (size_t k = 0; k < plan_.places.size(); ++k) {
-      const auto there = static_cast<double>(plan_.places[k]);
-      own += time / rungs * std::min(there, static_cast<double>(call_.workers)) / there;
-      double steps = own / (1.1 * one.step_seconds);
-      if (one.enough > 0) {
-        steps = std::min(steps, static_cast<double>(one.enough) / (rungs - static_cast<double>(k)));
-      }
-      one.steps.push_back(std::max<int64_t>(6, static_cast<int64_t>(steps)));
-    }
-    one.whole = one.steps.back();
-  }
-
-  // Time that is left over where less is enough goes to more candidates, of the last rung first:
-  // the only one in which the rate falls, and so the one that tells them best apart.
-  void add_finalists(const std::vector<size_t>& all, double time) {
-    std::vector<double> costs(plan_.places.size(), 0);  // of the slowest, in each rung
-    for (size_t i : all) {
-      const PlannedCandidate& one = plan_.candidates[i];
-      for (size_t k = 0; k < costs.size(); ++k) {
-        const auto more = static_cast<double>(one.steps[k] - (k > 0 ? one.steps[k - 1] : 0));
-        costs[k] = std::max(costs[k], 1.1 * more * one.step_seconds);
-      }
-    }
-    time *= static_cast<double>(call_.workers);
-    for (size_t k = 0; k < costs.size(); ++k) {
-      time -= costs[k] * static_cast<double>(plan_.places[k]);
-    }
-    for (bool added = true; added;) {
-      added = false;
-      for (size_t k = costs.size() - 1; k > 0; --k) {
-        if (plan_.places[k] == plan_.places[k - 1] || costs[k] > time) continue;
-        ++plan_.places[k], time -= costs[k], added = true;
-      }
-    }
-  }
-
   void finish() {
-    result_.stopped = stopped();
+    result_.stopped = plan_.stopped = stopped();
     result_.winner = chosen();
-    check(result_.tried[result_.winner].validation.has_value(),
-          "fit: the time was over before a model was fitted; give a longer --time");
+    if (!result_.tried[result_.winner].validation) {
+      for (const Tried& tried : result_.tried) {
+        if (!tried.failed.empty())
+          fail("fit: no model was fitted; ", tried.name, ": ", tried.failed);
+      }
+      fail("fit: the time was over before a model was fitted; give a longer --time");
+    }
     if (!result_.tried[result_.winner].test) {
       measure(result_.winner);
     }
@@ -457,6 +474,7 @@ class Search {
 
   std::map<size_t, nlohmann::json> done_;  // what others have trained, by candidate
   FitPlan& plan_;
+  std::vector<PlannedCandidate> asked_;  // by a plan: the candidates as that has them
   const SearchCall& call_;
   const Task& task_;
   SearchResult result_;

@@ -1,7 +1,8 @@
 // Successive halving (Jamieson, Talwalkar 2016; Li et al., "Hyperband", 2018), all candidates of a
 // rung before any of the next: each rung has the same share of the time, keeps one candidate in
 // three and trains it three times as long. The clock is looked at once, to turn the time into
-// steps, and after that only to stop what would go beyond it; what was done is written down.
+// steps, and after that only to stop what would go beyond it; what was done is written down, and is
+// what a plan does again, however the search ended.
 #pragma once
 
 #include <atomic>

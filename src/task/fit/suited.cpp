@@ -78,7 +78,8 @@ Suited suited_to_data(const Task& task, const Settings& said) {
     made.settings.set("time", config.settings.get("time", "60s"));  // whichever ends first
     add("epochs", say(std::max<int64_t>(1, one->enough / steps)));
     add("schedule", "linear");
-  } else if (!budget || said.has("time")) {
+  } else if ((!budget || said.has("time")) && config.schedule == "constant") {
+    // A rate that falls does its best at the end.
     add("early_stop", "10");
   }
   if (!list.empty()) {

@@ -5,6 +5,7 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
+#include "fovea/data/columns.h"
 #include "fovea/task/fit/look.h"
 #include "fovea/task/fit/roles.h"
 #include "fovea/task/solver.h"
@@ -177,8 +178,13 @@ void infer_table(const std::string& path, const Look& look, FitData& data) {
   if (data.task == "regress") {
     check(columns.size() >= 2, path, ": has one column of numbers; which number is to be learned ",
           "from which? Give a file with both, the target last");
-    reason(say("target: ", name_of(look, columns.size() - 1), ", the last; features: the ",
-               columns.size() - 1, " before it"));
+    // As the reader chooses: by a usual name, else the last.
+    const std::vector<Role> roles{{"target", Role::Kind::number}, {"numbers", Role::Kind::numbers}};
+    const ColumnChoice choice = choose_columns(path, roles, columns, "");
+    const size_t target = choice.columns[0][0];
+    reason(say("target: ", name_of(look, target),
+               target + 1 == columns.size() ? ", the last" : ", by its name", "; features: the ",
+               choice.columns[1].size(), " others"));
     return;
   }
   const bool pairs = columns.size() == 2 && texts.size() == 2 && labels.empty() &&
