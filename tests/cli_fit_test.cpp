@@ -264,6 +264,18 @@ TEST(Fit, APlanFitsWithAsManyCosts) {
             0.1);  // the first, which no other was tried beside
 }
 
+TEST(Fit, SaysThatVectorsAreNotUsed) {
+  const ScratchFolder scratch;
+  std::string numbers = "x,y\n";
+  for (int i = 0; i < 40; ++i) numbers += say(i, ",", 2 * i, "\n");
+  const Ended ended =
+      run(program + " fit " + scratch.write("n.csv", numbers) + " --time 3s --vectors " +
+              scratch.write("v.txt", "a 1 2\n") + " --out " + scratch.path() + "/m",
+          true);
+  EXPECT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_NE(ended.out.find("takes any; not used"), std::string::npos) << ended.out;
+}
+
 // Files with a comma between them, few words, a warm-up that suits the time, and what --set says.
 TEST(Fit, TranslatesASmallCorpusByItsWords) {
   const ScratchFolder scratch;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -221,6 +222,12 @@ Prepared prepare(const FitWords& words, const Settings& said, LiveLine& line) {
     PlannedCandidate planned;
     static_cast<Candidate&>(planned) = std::move(one);
     made.plan.candidates.push_back(std::move(planned));
+  }
+  const auto takes_vectors = [](const PlannedCandidate& one) {
+    return one.settings.has("vectors");
+  };
+  if (!words.vectors.empty() && std::ranges::none_of(made.plan.candidates, takes_vectors)) {
+    line.tell("vectors: no model that is tried for " + made.data.task + " takes any; not used");
   }
   return made;
 }
