@@ -262,7 +262,8 @@ const std::vector<Preset>& presets() {
         {"early_stop", "5"},
         {"time", "5m"}}},
       {"arena-listops", "classify", "Long Range Arena at the small size: values of nested lists",
-       arena({{"tokens", "spaces"}, {"longest", "2000"}})},
+       // What stands next to what tells; learned places stay at what the first operator tells.
+       arena({{"tokens", "spaces"}, {"longest", "2000"}, {"position", "rotary"}})},
       {"arena-text", "classify", "Long Range Arena at the small size: opinions, by bytes",
        arena({{"tokens", "bytes"}, {"longest", "1024"}})},
       {"arena-retrieval", "pair", "Long Range Arena at the small size: two documents, by bytes",

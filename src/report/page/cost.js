@@ -80,6 +80,15 @@ function cost_chart(comparison, key, title, unit) {
       while (taken.some((t) => Math.abs(t.x - at.x) < 90 && Math.abs(t.y - text_y) < 13))
         text_y += 13;
       taken.push({x: at.x, y: text_y});
+      if (text_y > at.y) {  // which point a name that has moved belongs to
+        svg.append(el('line', {
+          style: `stroke:${choice.colour};opacity:0.6`,
+          x1: at.x,
+          y1: at.y,
+          x2: at.x + 7,
+          y2: text_y
+        }));
+      }
       svg.append(
           el('circle', {
             cx: at.x,
