@@ -146,6 +146,9 @@ TEST(Arena, RunsItsTableAndMakesItsPage) {
   }
   const std::string page = text_of_file(folder + "/report.html");
   EXPECT_NE(page.find("cost_section"), page.npos);
+  // The command on it is the whole one.
+  EXPECT_NE(all["command"].get<std::string>().find("--steps 3 --set width=16"), std::string::npos);
+  EXPECT_EQ(all["budget"], "3 steps or 20m each");
   // Another budget is another table: the one of before is not shown for it.
   const Ended other =
       run(program + " arena --tasks listops --attention full,linear --steps 5 --set " +

@@ -202,6 +202,17 @@ int arena(const ArenaWords& words) {
   command += " --tasks " + tasks[0];
   for (size_t i = 1; i < tasks.size(); ++i) command += "," + tasks[i];
   command += " --attention " + vary.substr(vary.find('=') + 1);
+  const auto say_again = [&command](const char* flag, const std::string& value) {
+    if (!value.empty()) command += say(" ", flag, " ", shell_word(value));
+  };
+  for (const std::string& file : words.data) say_again("--data", file);
+  for (const std::string& file : words.dev) say_again("--dev", file);
+  for (const std::string& file : words.test) say_again("--test", file);
+  say_again("--time", words.time), say_again("--steps", words.steps);
+  say_again("--epochs", words.epochs);
+  for (const std::string& set : words.set) say_again("--set", set);
+  if (words.seeds > 1) say_again("--seeds", std::to_string(words.seeds));
+  say_again("--out", words.out);
   const std::atomic<bool>& interrupted = watch_for_interrupt();
   std::vector<json> results;
   for (const std::string& name : tasks) {

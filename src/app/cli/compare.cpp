@@ -229,9 +229,14 @@ nlohmann::json about(const CompareWords& words, const Config& config) {
   const std::time_t now = std::time(nullptr);
   char day[32];
   std::strftime(day, sizeof day, "%Y-%m-%d", std::localtime(&now));
-  std::string budget = !config.time.empty() ? config.time + " each"
-                       : config.steps > 0   ? with_commas(config.steps) + " steps each"
-                                            : with_commas(config.epochs) + " epochs each";
+  std::string budget;  // whichever ends first
+  const auto add = [&budget](const std::string& part) {
+    budget += (budget.empty() ? "" : " or ") + part;
+  };
+  if (config.steps > 0) add(with_commas(config.steps) + " steps");
+  if (config.epochs > 0) add(with_commas(config.epochs) + " epochs");
+  if (!config.time.empty()) add(config.time);
+  budget += " each";
   return {{"title", fmt::format("{} on {}", words.task, config.data)},
           {"task", words.task},
           {"data", config.data},
