@@ -355,7 +355,7 @@ TEST(BadInput, IsOneSentenceAndAnExitCode) {
   const std::string train = "train translate --steps 1 --data ";
   const std::string empty = s.write("empty.tsv", ""), one = s.write("one.tsv", "a\tb\nc\n"),
                     tabs = s.write("tabs.tsv", "a\tb\nc\td\te\n"),
-                    line = s.write("line.tsv", "a\tb\n" + std::string(1 << 20, 'x') + "\ty\n"),
+                    line = s.write("line.tsv", "a\tb\n" + std::string(9 << 20, 'x') + "\ty\n"),
                     binary = s.write("binary.tsv", std::string("\x7f\x45\x4c\x46\0\1\2\3", 8)),
                     broken = s.write("broken.tsv", "é\tb\nü\tb\ncaf\xe9\tc\n");
   for (const auto& [file, where] :

@@ -9,7 +9,7 @@ build_packages=(g++ cmake ninja-build ccache
   libfreetype-dev libharfbuzz-dev libfontconfig-dev
   pkg-config)
 test_packages=(libgtest-dev libbenchmark-dev libdnnl-dev clang-14 libclang-rt-14-dev clang-format-14
-  chromium doxygen python3-dev libopenmpi-dev openmpi-bin)
+  chromium doxygen python3-dev libopenmpi-dev openmpi-bin xz-utils)
 
 # The cache serves the consumer test, which builds the library again in another folder; CTest clears
 # the locale for it, which would count as a difference.

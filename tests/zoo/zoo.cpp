@@ -518,7 +518,7 @@ std::vector<Animal> encodings() {
 std::vector<Animal> bad_rows() {
   const std::string ragged = "label,text\npos,a fine film\nneg\nneg,so dull\nneg,a,b\n";
   const std::string huge =
-      "label,text\npos,a fine film\nneg," + std::string(600'000, 'x') + "\nneg,so dull\n";
+      "label,text\npos,a fine film\nneg," + std::string(9'000'000, 'x') + "\nneg,so dull\n";
   const std::string unclosed = "label,text\npos,a fine film\nneg,\"so\nneg,so dull\npos,good\n";
   return {
       {.name = "empty", .roles = "classify", .bytes = "", .out = ": is empty; needs rows"},
@@ -562,7 +562,7 @@ std::vector<Animal> bad_rows() {
       {.name = "line_too_long",
        .roles = "classify",
        .bytes = huge,
-       .out = ":3: the line has 600004 bytes"},
+       .out = ":3: the line has 9000004 bytes"},
       {.name = "line_too_long_left_out",
        .roles = "classify",
        .bytes = huge,
