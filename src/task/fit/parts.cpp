@@ -30,9 +30,7 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
     }
   } else if (config.task == "pair" && has_records(path, options)) {
     for (const auto& e : read_text_records(path, options, &summary).pairs) {
-      std::string numbers;
-      for (double x : e.numbers) numbers += say(numbers.empty() ? "" : ",", x);
-      all.push_back({e.first + "\t" + numbers, e.label, e.first});
+      all.push_back({e.first + "\t" + record_text(e.numbers), e.label, e.first});
     }
   } else if (config.task == "pair") {
     for (TextPair& e : read_text_pairs(path, options, &summary)) {

@@ -224,6 +224,7 @@ class Search {
     Tried& tried = result_.tried[i];
     tried.steps = result.steps;
     plan_.candidates[i].begun = true;
+    if (result.steps > result.first_step) plan_.candidates[i].refitted = false;  // once more, then
     if (result.fitted.tries > 0) plan_.candidates[i].fitted = result.fitted;
     if (!result.best) return;
     tried.validation = result.best;
@@ -459,8 +460,7 @@ class Search {
     result_.winner = chosen();
     if (!result_.tried[result_.winner].validation) {
       for (const Tried& tried : result_.tried) {
-        if (!tried.failed.empty())
-          fail("fit: no model was fitted; ", tried.name, ": ", tried.failed);
+        check(tried.failed.empty(), "fit: no model was fitted; ", tried.name, ": ", tried.failed);
       }
       fail("fit: the time was over before a model was fitted; give a longer --time");
     }
