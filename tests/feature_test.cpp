@@ -250,7 +250,8 @@ TEST_F(Written, RotatoryWithHops) {
   expect_close(out.joined(), concat({l, r, lt, rt}, -1), 1e-12);
 }
 
-TEST_F(Written, Parallel) {
+// Parallel co-attention against its equations, in ops.
+void expect_parallel(Parameters& table, const Tensor& F_1, const Tensor& F_2, double tolerance) {
   const ParallelCoAttention layer(table, D, D);
   const FeatureOutput out = layer(whole(F_1), whole(F_2));
   // act(F_1 W^T F_2^T + b): queries are rows of the first input.
@@ -260,8 +261,15 @@ TEST_F(Written, Parallel) {
   const auto column = [](const Parameter& w) { return reshape(w, {-1, 1}); };
   const Tensor e_1 = matmul(tanh(V_1 + matmul(A, V_2)), column(layer.hidden->w_1));
   const Tensor e_2 = matmul(tanh(V_2 + matmul(A, V_1, Transpose::a)), column(layer.hidden->w_2));
-  expect_close(out.contexts[0], read(e_1, F_1), 1e-12);
-  expect_close(out.contexts[1], read(e_2, F_2), 1e-12);
+  expect_close(out.contexts[0], read(e_1, F_1), tolerance);
+  expect_close(out.contexts[1], read(e_2, F_2), tolerance);
+}
+
+TEST_F(Written, Parallel) { expect_parallel(table, F_1, F_2, 1e-12); }
+
+// Too long for the affinity to be in memory as a whole.
+TEST_F(Written, ParallelOfLongInputs) {
+  expect_parallel(table, random_tensor({1100, D}, 4), random_tensor({1000, D}, 5), 1e-9);
 }
 
 TEST_F(Written, ParallelPooledAffinityOfConcatenatedRows) {

@@ -97,13 +97,16 @@ Tensor chosen(const Tensor& mask, const Tensor& x, double otherwise) {
   with_real(x.dtype(), [&]<class T>(T) {
     const auto from = x.read<T>();
     const auto to = y.write<T>();
-    for (int64_t i = 0; i < x.elements(); ++i) {
-      int64_t rest = i, at = 0;
-      for (int axis = how.rank - 1; axis >= 0; --axis) {
+    // Along the last axis the mask goes in steps of 0 or 1.
+    const int64_t row = how.rank > 0 ? how.dims[how.rank - 1] : 1;
+    const int64_t step = how.rank > 0 ? how.step_a[how.rank - 1] : 0;
+    for (int64_t i = 0; i < x.elements(); i += row) {
+      int64_t rest = i / row, at = 0;
+      for (int axis = how.rank - 2; axis >= 0; --axis) {
         at += rest % how.dims[axis] * how.step_a[axis];
         rest /= how.dims[axis];
       }
-      to[i] = set[at] ? from[i] : T(otherwise);
+      for (int64_t j = 0; j < row; ++j) to[i + j] = set[at + j * step] ? from[i + j] : T(otherwise);
     }
   });
   return y;

@@ -8,6 +8,7 @@
 #include "fovea/attention/score/general.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
+#include "fovea/op/matmul.h"
 #include "fovea/op/recompute.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"
@@ -35,7 +36,7 @@ Alignment unaligned() { return row_alignment("none", AsTheyAre{}); }
 
 Tensor with_one_head(const Tensor& x) { return reshape(x, {x.dim(0), x.dim(1), 1, x.dim(2)}); }
 
-// sum_j A_ij v_j: [B, Tq, dv]
+// sum_j A_ij v_j: [B, Tq, dv], from blocks of the affinity.
 Tensor summed(const Features& queries, const Features& keys, const Tensor& v, const Score& score) {
   AttentionInputs in;
   in.q = with_one_head(queries.rows);
@@ -44,6 +45,18 @@ Tensor summed(const Features& queries, const Features& keys, const Tensor& v, co
   in.who = lengths(keys.lengths);
   const Tensor read = attend_unrecorded(in, score, unaligned()).context;
   return reshape(read, {v.dim(0), queries.rows.dim(1), v.dim(2)});
+}
+
+// A itself, with a gradient: [B, Tq, Tk], 0 at keys that do not count.
+Tensor whole_affinity(const Tensor& q, const Tensor& k, const Tensor& key_lengths,
+                      const Score& score) {
+  AttentionInputs in;
+  in.q = q, in.k = k;
+  in.v = Tensor::zeros({k.dim(0), k.dim(1), 1, 1}, q.dtype());
+  in.who = lengths(key_lengths);
+  in.capture.what = Capture::What::with_gradient;
+  const Tensor rows = attend_unrecorded(in, score, unaligned()).weights.rows;
+  return reshape(rows, {rows.dim(0), rows.dim(2), rows.dim(3)});
 }
 
 // Leaves the affinity itself, of what is not too long to be looked at, to a Recorder: what is not
@@ -75,6 +88,11 @@ Tensor counted(const Features& f) {
     }
   }
   return mask;
+}
+
+// A score that is made already.
+Score made(const ScoreForm& form) {
+  return [form](const Heads&, const Heads&) { return form; };
 }
 
 // The rows of f weighted by query . keys_l: [B, d].
@@ -110,20 +128,12 @@ Tensor largest_scores(const Features& queries, const Features& keys, const Score
   const ScoreForm form = score(with_one_head(queries.rows), with_one_head(keys.rows));
   const Tensor k = form.k;
   // One block: the scores as they are, with their gradient, and of each row the largest.
-  const auto maxima = [form, mask, keys, B, Tk](std::span<const Tensor> x) {
+  const auto maxima = [form, mask, keys](std::span<const Tensor> x) {
     ScoreForm part = form;
     part.q = x[0], part.k = x[1];
     if (!form.w.empty()) part.w = x[2];
     part.more = form.more.empty() ? Tensor() : x.back();
-    AttentionInputs in;
-    in.q = x[0];
-    in.k = x[1];
-    in.v = Tensor::zeros({B, Tk, 1, 1}, x[0].dtype());
-    in.who = lengths(keys.lengths);
-    in.capture.what = Capture::What::with_gradient;
-    const Score given = [part](const Heads&, const Heads&) { return part; };
-    const Tensor scores = attend_unrecorded(in, given, unaligned()).weights.rows;
-    const Tensor all = reshape(scores, {B, scores.dim(2), Tk});
+    const Tensor all = whole_affinity(x[0], x[1], keys.lengths, made(part));
     return max(where(mask, all, -std::numeric_limits<double>::infinity()), -1);
   };
   const int64_t block = std::max<int64_t>(1, block_elements / std::max<int64_t>(1, B * Tk));
@@ -160,7 +170,6 @@ ParallelCoAttention::ParallelCoAttention(Scope s, int64_t d_1, int64_t d_2,
 
 FeatureOutput ParallelCoAttention::operator()(const Features& f_1, const Features& f_2) const {
   FeatureOutput out;
-  const Score back = flipped(affinity);
   show_affinity(name, f_1, f_2, affinity);
   const std::string name_1 = name + "/first", name_2 = name + "/second";
   if (!hidden) {
@@ -171,12 +180,23 @@ FeatureOutput ParallelCoAttention::operator()(const Features& f_1, const Feature
       return weighted(one, reshape(e, {e.dim(0), e.dim(1), 1}), f, align, called, out);
     };
     const Tensor c_1 = read(f_1, f_2, affinity, align_1, name_1);
-    out.contexts = {c_1, read(f_2, f_1, back, align_2, name_2)};
+    out.contexts = {c_1, read(f_2, f_1, flipped(affinity), align_2, name_2)};
     return out;
   }
   const Tensor v_1 = hidden->W_1(f_1.rows), v_2 = hidden->W_2(f_2.rows);
-  const Tensor h_1 = tanh(v_1 + summed(f_1, f_2, v_2, affinity));
-  const Tensor h_2 = tanh(v_2 + summed(f_2, f_1, v_1, back));
+  // One score for both ways, so that its products are made once.
+  const ScoreForm form = affinity(with_one_head(f_1.rows), with_one_head(f_2.rows));
+  Tensor sum_1, sum_2;
+  if (f_1.rows.dim(0) * f_1.rows.dim(1) * f_2.rows.dim(1) <= block_elements) {
+    const Tensor counts = reshape(counted(f_1), {f_1.rows.dim(0), f_1.rows.dim(1), 1});
+    const Tensor A = where(counts, whole_affinity(form.q, form.k, f_2.lengths, made(form)), 0);
+    sum_1 = matmul(A, v_2);
+    sum_2 = matmul(A, v_1, Transpose::a);
+  } else {
+    sum_1 = summed(f_1, f_2, v_2, made(form));
+    sum_2 = summed(f_2, f_1, v_1, flipped(made(form)));
+  }
+  const Tensor h_1 = tanh(v_1 + sum_1), h_2 = tanh(v_2 + sum_2);
   const Tensor c_1 = weighted(hidden->w_1, h_1, f_1, align_1, name_1, out);
   out.contexts = {c_1, weighted(hidden->w_2, h_2, f_2, align_2, name_2, out)};
   return out;
