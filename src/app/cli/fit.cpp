@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 struct FitWords {
   FitAsked asked;
-  std::string out = "model", time = "5m", vectors, plan;
+  std::string out = "model", time = "5m", vectors, plan, seed;
   std::vector<std::string> set;
   bool resume = false, json = false;
   bool says_time = false;    // not the time that is usual
@@ -258,6 +258,7 @@ int fit(const FitWords& words, const Words& all) {
     check(at != std::string::npos, "--set: needs NAME=VALUE, got '", one, "'");
     said.set(one.substr(0, at), one.substr(at + 1));
   }
+  if (!words.seed.empty()) said.set("seed", words.seed);
   const std::atomic<bool>& stop = watch_for_interrupt();
   LiveLine line;
   Prepared made = prepare(words, said, line);
@@ -355,6 +356,7 @@ void add_fit(CLI::App& app, const Words& all, int& exit_code) {
   verb->add_option("--dev", words->asked.dev, "File to validate on");
   verb->add_option("--test", words->asked.test, "File to test on");
   verb->add_option("--vectors", words->vectors, "Word vectors, as word2vec and GloVe write them");
+  verb->add_option("--seed", words->seed, "Of first values, order and dropout (0)");
   verb->add_option("--set", words->set, "NAME=VALUE: an option that all models get");
   verb->add_option("--plan", words->plan, "Search again as this plan.json says, without a clock");
   verb->add_flag("--resume", words->resume, "Go on with the search that is in --out");
