@@ -55,6 +55,12 @@ std::vector<std::pair<std::string, Maker>> machines() {
       return std::make_unique<TuringMachine>(s, sizes, small_turing(controller), by("cosine"));
     });
   }
+  add("ntm learned memory", [=](Scope s) {
+    TuringOptions o = small_turing("feedforward");
+    o.first_memory = "learned";
+    o.strength = 3;
+    return std::make_unique<TuringMachine>(s, sizes, o, by("cosine"));
+  });
   for (const AttentionOptions& named : {by("dot", "softmax"), by("cosine", "sigmoid")}) {
     add("ntm " + named.score + " " + named.align, [=](Scope s) {
       return std::make_unique<TuringMachine>(s, sizes, small_turing("feedforward"), named);
@@ -144,6 +150,33 @@ TEST(Machine, ARecorderSeesHeadsAndContents) {
     float sum = 0;
     for (int64_t i = 0; i < 6; ++i) sum += rows[head * 6 + i];
     EXPECT_NEAR(sum, 1, 1e-5);
+  }
+}
+
+// The slots are the same for all sequences, and content tells them apart before anything is written.
+TEST(Machine, ALearnedFirstMemoryHasSlotsThatDiffer) {
+  Parameters table(6);
+  TuringOptions o = small_turing("lstm");
+  o.first_memory = "learned";
+  const TuringMachine model(table, sizes, o, by("cosine"));
+  const Tensor memory = model.start(B, Dtype::f32).memory;  // [B, D, N]
+  ASSERT_EQ(memory.shape(), (Shape{B, o.slot_width, o.slots}));
+  const auto read = memory.read();
+  EXPECT_NE(read[0], read[1]);
+  const auto half = static_cast<size_t>(memory.elements() / B);
+  EXPECT_TRUE(std::ranges::equal(read.first(half), read.last(half)));
+}
+
+TEST(Machine, TheFirstStrengthIsWhatWasAskedFor) {
+  for (const double strength : {0.01, 5.0, 1000.0}) {
+    Parameters table(6);
+    TuringOptions o = small_turing("lstm");
+    o.strength = strength;
+    const TuringMachine model(table, sizes, o, by("cosine"));
+    const auto bias = table["heads/bias"].read();
+    EXPECT_NEAR(std::log1p(std::exp(-std::abs(bias[o.slot_width]))) +
+                    std::max(bias[o.slot_width], 0.0f),
+                strength, 1e-4 * strength);
   }
 }
 

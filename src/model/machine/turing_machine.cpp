@@ -12,10 +12,31 @@
 namespace fovea {
 namespace {
 
-constexpr double first_memory = 1e-6;
+constexpr double first_memory = 1e-6, first_deviation = 0.3;
 
 Tensor unit(const Tensor& x, int axis) {
   return x / sqrt(sum(square(x), axis, true) + naive::length_floor);
+}
+
+double softplus_inverse(double y) { return y + std::log(-std::expm1(-y)); }
+
+// What tells the heads: as a linear layer has it, but for the strengths.
+Linear head_layer(Scope s, const TuringOptions& o, const Slots& m) {
+  const int64_t write = m.controls() + 2 * m.D;
+  const int64_t out = o.write_heads * write + o.read_heads * m.controls();
+  Linear layer;
+  layer.weight = s.param("weight", {out, o.width}, init::xavier_uniform());
+  layer.bias = s.param("bias", {out}, [&](const Shape& shape, Random) {
+    Tensor bias = Tensor::zeros(shape, Dtype::f64);
+    for (int64_t h = 0; h < o.write_heads + o.read_heads; ++h) {
+      const int64_t at = h < o.write_heads
+                             ? h * write
+                             : o.write_heads * write + (h - o.write_heads) * m.controls();
+      bias.write<double>()[at + m.D] = softplus_inverse(o.strength);
+    }
+    return bias;
+  });
+  return layer;
 }
 
 }  // namespace
@@ -29,7 +50,10 @@ const Fields<TuringOptions>& turing_fields() {
        {"read_heads", &O::read_heads, "heads that read", whole_from(1, 64)},
        {"write_heads", &O::write_heads, "heads that write", whole_from(1, 64)},
        {"shift", &O::shift, "slots that a head may move in a step, either way",
-        whole_from(0, Slots::furthest)}});
+        whole_from(0, Slots::furthest)},
+       {"first_memory", &O::first_memory, "what slots hold at first",
+        one_of({"constant", "learned"})},
+       {"strength", &O::strength, "of finding a slot by content, at first", between(0.01, 1000)}});
   return fields;
 }
 
@@ -39,8 +63,10 @@ TuringMachine::TuringMachine(Scope s, const ModelSizes& sizes, const TuringOptio
       slots_{o.slot_width, o.slots, o.shift},
       inputs_(sizes.inputs),
       controller_(s / "controller", sizes.inputs + o.read_heads * o.slot_width, o),
-      heads_(s / "heads", o.width,
-             (o.read_heads + o.write_heads) * slots_.controls() + 2 * o.write_heads * o.slot_width),
+      first_(o.first_memory == "learned"
+                 ? s.param("first_memory", {1, slots_.D, slots_.N}, init::normal(first_deviation))
+                 : Parameter()),
+      heads_(head_layer(s / "heads", o, slots_)),
       output_(s / "output", o.width + o.read_heads * o.slot_width, sizes.outputs),
       cosine_(attention.score == turing_score),
       fused_(cosine_ && attention.align == "softmax"),
@@ -59,7 +85,9 @@ TuringMachine::TuringMachine(Scope s, const ModelSizes& sizes, const TuringOptio
 
 TuringMachine::State TuringMachine::start(int64_t B, Dtype dtype) const {
   State state;
-  state.memory = Tensor::full({B, slots_.D, slots_.N}, first_memory, dtype);
+  const Shape shape{B, slots_.D, slots_.N};
+  state.memory =
+      first_.empty() ? Tensor::full(shape, first_memory, dtype) : broadcast_to(first_, shape);
   const int64_t heads = options_.read_heads + options_.write_heads;
   for (int64_t h = 0; h < heads; ++h) {
     Tensor w = Tensor::zeros({B, slots_.N}, dtype);

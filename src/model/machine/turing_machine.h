@@ -3,8 +3,12 @@
 // turn, and then the read heads find theirs and read.
 //   h_t = controller(x_t, r_t-1),   y_t = W [h_t; r_t]
 // What decides whether it learns: a constant, small first memory (Collier, Beel 2018) with heads
-// that start at slot 0, one after the other, so that not all slots are alike.
+// that start at slot 0, one after the other, so that not all slots are alike. Where a content must
+// name a place before anything was written there (a table that is looked up, as for n-grams), slots
+// that are all alike cannot be told apart: then the first memory is learned.
 #pragma once
+
+#include <numbers>
 
 #include "fovea/memory/addressing.h"
 #include "fovea/model/machine/controller.h"
@@ -17,6 +21,8 @@ struct TuringOptions : ControllerOptions {
   int64_t slot_width = 20;                  // features of a slot
   int64_t read_heads = 1, write_heads = 1;  // that read, and that write
   int64_t shift = 1;                        // slots that a head may move in a step, either way
+  std::string first_memory = "constant";    // constant, learned
+  double strength = std::numbers::ln2;      // of finding by content, at first: beta
 };
 // As options of a run.
 const Fields<TuringOptions>& turing_fields();
@@ -38,7 +44,7 @@ class TuringMachine : public Scorer {
     Tensor reads;                     // [B, heads D]
     RecurrentStates controller;       // the controller's own; empty at first
   };
-  // Before the first step: a constant memory, heads on the first slots.
+  // Before the first step: the first memory, heads on the first slots.
   State start(int64_t B, Dtype dtype) const;
   // What the answer of a step is made of: [B, width + heads D].
   Tensor step(const Tensor& x, State& state) const;
@@ -56,6 +62,7 @@ class TuringMachine : public Scorer {
   Slots slots_;
   int64_t inputs_;
   Controller controller_;
+  Parameter first_;  // [1, D, N], if the first memory is learned
   Linear heads_;
   StepOutput output_;
   // Other scores and alignments than cosine and softmax go through the attention engine.
