@@ -57,6 +57,7 @@ const Fields<RandomAccessOptions>& random_access_fields() {
       {"noise", &O::noise, "noise of the wiring while training, at first", between(0, 100)},
       {"entropy", &O::entropy, "bonus for undecided wiring, at first", between(0, 100)},
       {"settle", &O::settle, "epochs in which noise and bonus fade", whole_from(1, 1e9)},
+      {"decide", &O::decide, "noise of the wiring, behind those epochs", between(0, 100)},
       {"sharpen", &O::sharpen, "cost of undecided wiring, behind those epochs", between(0, 100)}};
   return fields;
 }
@@ -98,9 +99,10 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
   const Tensor zero = certainly(0, B, M, dtype), one = certainly(1, B, M, dtype),
                two = certainly(2, B, M, dtype);
   Random* random = Tape::random();
-  const double fade =
-      std::pow(0.01, std::min(1.0, static_cast<double>(std::max<int64_t>(0, in.epoch)) /
-                                       static_cast<double>(options_.settle)));
+  const double settled = static_cast<double>(std::max<int64_t>(0, in.epoch)) /
+                         static_cast<double>(options_.settle);
+  const double noise = options_.noise * std::pow(0.01, std::min(1.0, settled)) +
+                       options_.decide * std::clamp(settled - 1, 0.0, 1.0);
   Tensor left = Tensor::full({B, 1}, 1, dtype), entropies;
   int64_t choices = 0;
   Recorder* recorder = Recorder::current();
@@ -109,7 +111,14 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
   for (int64_t t = 0; t < steps; ++t) {
     std::vector<Tensor> seen;
     for (const Tensor& r : registers) seen.push_back(slice(r, 1, 0, 1));
-    const Tensor wire = wiring_(relu(hidden_(concat(seen, 1))));
+    Tensor wire = wiring_(relu(hidden_(concat(seen, 1))));
+    if (random && in.epoch >= 0 && noise > 0) {
+      Tensor drawn(wire.shape(), dtype);
+      with_real(dtype, [&]<class U>(U) {
+        for (U& x : drawn.write<U>()) x = static_cast<U>(noise * random->normal());
+      });
+      wire = wire + drawn;
+    }
     std::vector<Tensor> there = registers;
     int64_t at = 1;
     std::vector<float> shown;
@@ -117,16 +126,8 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
     // A mixture of everything that is there.
     const auto choose = [&](const std::vector<Tensor>& from) {
       const auto n = static_cast<int64_t>(from.size());
-      Tensor logits = slice(wire, 1, at, at + n);
+      const Tensor logits = slice(wire, 1, at, at + n);
       at += n;
-      if (random && in.epoch >= 0 && options_.noise > 0) {
-        Tensor noise({B, n}, dtype);
-        with_real(dtype, [&]<class U>(U) {
-          for (U& x : noise.write<U>())
-            x = static_cast<U>(options_.noise * fade * random->normal());
-        });
-        logits = logits + noise;
-      }
       const Tensor c = softmax(logits);
       if (in.epoch >= 0) {
         const Tensor e = sum(c * log(c + least)) * (-1.0 / static_cast<double>(B));

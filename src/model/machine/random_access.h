@@ -23,6 +23,7 @@ struct RandomAccessOptions {
   double noise = 1;           // of the wiring while training, at first
   double entropy = 0.1;       // bonus for wiring that is undecided, at first
   int64_t settle = 30;        // epochs in which both fade to a hundredth
+  double decide = 0;          // noise of the wiring in the end
   double sharpen = 0;         // what undecided wiring costs in the end: a mixture that answers well
                               // at trained sizes does not at others; it rises in `settle` epochs
                               // behind those
