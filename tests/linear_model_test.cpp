@@ -111,6 +111,13 @@ TEST(FeatureWords, OfAPairSayWhatBothHave) {
   EXPECT_EQ(words_of_pair({}, {}).words.size(), 0U);
 }
 
+TEST(FeatureWords, SharedAreThoseThatTheOtherTextHas) {
+  const std::vector<std::string> first{"where", "is", "anna"}, second{"anna", "is", "out", "is"};
+  EXPECT_EQ(shared_words(first, second), (std::vector<float>{0, 1, 1}));
+  EXPECT_EQ(shared_words(second, first), (std::vector<float>{1, 1, 0, 1}));
+  EXPECT_TRUE(shared_words({}, first).empty());
+}
+
 TEST(FeatureWords, OfARecordSayAboutHowLargeEachNumberIs) {
   const std::vector<std::string> text{"ill"}, names{"age", "pulse", "heat"};
   const FeatureWords all = words_of_record(text, names, std::vector{-0.1, std::nan(""), 8.0});

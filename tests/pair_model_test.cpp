@@ -24,7 +24,7 @@ ModelInputs inputs_of(Takes takes, std::span<const std::vector<int32_t>> first,
 }
 
 const std::vector<std::vector<int32_t>> texts{{4, 5, 6, 1, 2}, {3}, {6, 5, 4}},
-    others{{7, 2}, {8, 1, 4, 4}, {5}};
+    others{{7, 2}, {8, 1, 4, 4}, {5}};  // the first and the last pair share a token
 // In the middle, alone, at the end.
 const std::vector<int32_t> phrases{1, 3, 0, 1, 1, 3};
 
@@ -119,6 +119,41 @@ TEST(RecordModels, GradientsWithARecordInThePlaceOfTheSecondText) {
     EXPECT_LT(layer_error(table, f, std::vector<Tensor>()), 1e-5);
     in.numbers = random_tensor({3, 5}, 4);
     EXPECT_THROW((*model)(in), Error);
+  }
+}
+
+// Of each token 1 where the other text of its pair has it too.
+Tensor marks_of(std::span<const std::vector<int32_t>> texts_,
+                std::span<const std::vector<int32_t>> others_) {
+  std::vector<float> marks;
+  for (size_t b = 0; b < texts_.size(); ++b) {
+    for (const int32_t id : texts_[b]) {
+      marks.push_back(std::ranges::count(others_[b], id) > 0 ? 1.0f : 0.0f);
+    }
+  }
+  return Tensor::of({static_cast<int64_t>(marks.size()), 1}, marks);
+}
+
+TEST(MarkedPairs, MarksAreReadByEveryModelThatComparesTexts) {
+  for (const ModelEntry* row : trained(Takes::pair)) {
+    SCOPED_TRACE(row->name);
+    const bool reads = row->defaults.get("match") == "true";
+    EXPECT_EQ(reads, row->name != "siamese" && row->name != "transformer");
+    if (!reads) continue;
+    for (const char* encoder : {"rnn", "transformer"}) {
+      Settings settings = small();
+      settings.set({{"match", "true"}, {"encoder", encoder}});
+      Parameters table(3, Dtype::f64);
+      const auto model = make_model<Scorer>(*row, table, sizes, settings);
+      ModelInputs in = inputs_of(Takes::pair, texts, others, {});
+      EXPECT_THROW((*model)(in), Error) << "a batch without marks";
+      in.shared = marks_of(texts, others), in.second_shared = marks_of(others, texts);
+      const Function f = [&](const std::vector<Tensor>&) { return (*model)(in).scores; };
+      EXPECT_LT(layer_error(table, f, std::vector<Tensor>()), 2e-5);
+      const Tensor with = (*model)(in).scores;
+      in.shared = Tensor::zeros(in.shared.shape());
+      EXPECT_NE(with.read<double>()[0], (*model)(in).scores.read<double>()[0]);
+    }
   }
 }
 

@@ -56,6 +56,13 @@ void FeatureWords::add(std::string word) {
   tokens.push_back(-1);
 }
 
+std::vector<float> shared_words(Words words, Words other) {
+  const WordSet known(other.begin(), other.end());
+  std::vector<float> marks;
+  for (const std::string& word : words) marks.push_back(known.contains(word) ? 1.0f : 0.0f);
+  return marks;
+}
+
 FeatureWords words_of_pair(Words first, Words second) {
   FeatureWords all;
   add_plain(all, first);

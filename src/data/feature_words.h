@@ -18,6 +18,10 @@ struct FeatureWords {
   void add(std::string word);                // one that is none
 };
 
+// Of each word 1 where the other text has it too, else 0.
+std::vector<float> shared_words(std::span<const std::string> words,
+                                std::span<const std::string> other);
+
 // The words of both texts, those that both have, and in tenths how many of each text's words, and
 // of its words of more than three letters, the other has. Tokens go on from the first to the
 // second.

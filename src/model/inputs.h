@@ -57,6 +57,9 @@ struct ModelInputs {
   NestedSequences document{};  // the text cut into sentences, or words into letters; or empty
   Sequences second{};          // pairs: the other text of each
   Tensor second_letters{};     // of `question` or `second`, as `letters` are of the text
+  // Pairs: [rows, 1] of each text, 1 where the other has the word too, else 0; empty where the
+  // model asks for none.
+  Tensor shared{}, second_shared{};
   Tensor phrase{};   // int32 [B, 2]: where the phrase of each text begins, and where it ends
   Tensor numbers{};  // [B, features]
   // What linear models read, of each text or token; of each candidate the rows that name it.

@@ -51,21 +51,23 @@ std::vector<FieldInfo> without_idle_encoder(std::vector<FieldInfo> list, const S
   return list;
 }
 
-TextEncoder::TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& o)
-    : word_dropout(o.word_dropout) {
+TextEncoder::TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& o, bool with_marks)
+    : word_dropout(o.word_dropout), marked(with_marks) {
   if (o.is_transformer()) {
     transformer.emplace(s, vocabulary, transformer_options_of(o), TransformerBlock::Kind::encoder);
+    if (marked) mark = s.param("mark", {o.width}, init::normal(1));
   } else {
-    recurrent.emplace(s, vocabulary, o);
+    recurrent.emplace(s, vocabulary, o, marked ? 1 : 0);
   }
 }
 
-Tensor TextEncoder::operator()(const Sequences& tokens) const {
-  if (recurrent) return (*recurrent)(tokens).rows;
+Tensor TextEncoder::operator()(const Sequences& tokens, const Tensor& marks) const {
+  if (recurrent) return (*recurrent)(tokens, marks).rows;
   Tensor x = transformer->embed(tokens);
   if (word_dropout > 0) {
     x = x * dropout(Tensor::full({tokens.rows(), 1}, 1, x.dtype()), word_dropout);
   }
+  if (mark) x = x + marks * *mark;
   return transformer->over(x, tokens);
 }
 

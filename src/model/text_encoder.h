@@ -25,17 +25,20 @@ std::vector<FieldInfo> without_idle_encoder(std::vector<FieldInfo> list, const S
 
 // The encoder with its weights, one of the two.
 struct TextEncoder {
-  // Of tokens. Paths as RecurrentEncoder and TransformerStack have them.
-  TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& options);
+  // Of tokens. Paths as RecurrentEncoder and TransformerStack have them; `mark` is a Transformer's.
+  TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& options,
+              bool with_marks = false);
 
-  // A state for every token, packed: [rows, features()].
-  Tensor operator()(const Sequences& tokens) const;
+  // A state for every token, packed: [rows, features()]. marks: [rows, 1], where they are read.
+  Tensor operator()(const Sequences& tokens, const Tensor& marks = {}) const;
   int64_t features() const;  // how wide a state is
   Dtype dtype() const;       // of its parameters
 
   std::optional<RecurrentEncoder> recurrent;    // where `encoder` is rnn
   std::optional<TransformerStack> transformer;  // where it is transformer
-  double word_dropout;  // of whole tokens, before the blocks of a Transformer
+  double word_dropout;            // of whole tokens, before the blocks of a Transformer
+  bool marked;                    // tokens come with marks
+  std::optional<Parameter> mark;  // what one adds to an embedding, before those blocks
 };
 
 // The same of rows [rows, in], as of sentences.

@@ -17,6 +17,7 @@ namespace {
 
 struct NumberedPair : TextPair {
   std::vector<int32_t> first_ids{}, second_ids{};
+  std::vector<float> first_shared{}, second_shared{};  // where the model reads such marks
   const Tokenizer* split = nullptr;  // what split both
 };
 
@@ -175,8 +176,14 @@ class PairSolver final : public LabelSolver<NumberedPair> {
       return list.empty() ? std::vector{Tokenizer::unknown} : list;
     };
     e.first_ids = ids(e.first);
-    if (!scales_) e.second_ids = ids(e.second);
     e.split = &tokens;
+    if (scales_) return;
+    e.second_ids = ids(e.second);
+    if (!reads_shared()) return;
+    const auto first = lower_words(tokens, e.first), second = lower_words(tokens, e.second);
+    e.first_shared = shared_words(first, second), e.second_shared = shared_words(second, first);
+    // As long as the ids are: cut, or one where there is no word.
+    e.first_shared.resize(e.first_ids.size()), e.second_shared.resize(e.second_ids.size());
   }
   FeatureWords words_of(const NumberedPair& e) const override {
     const std::vector<std::string> first = lower_words(*e.split, e.first);
@@ -201,6 +208,10 @@ class PairSolver final : public LabelSolver<NumberedPair> {
       in.numbers = scales_->scaled(rows);
     } else {
       in.second = sequences_of(second);
+      if (reads_shared()) {
+        in.shared = column_of(of, &NumberedPair::first_shared);
+        in.second_shared = column_of(of, &NumberedPair::second_shared);
+      }
     }
     return in;
   }
@@ -237,6 +248,15 @@ class PairSolver final : public LabelSolver<NumberedPair> {
   }
 
  private:
+  bool reads_shared() const { return !scales_ && config_.settings.get("match") == "true"; }
+  // The marks of all texts, one below the other: [rows, 1].
+  static Tensor column_of(const std::vector<NumberedPair>& of,
+                          std::vector<float> NumberedPair::*marks) {
+    std::vector<float> all;
+    for (const NumberedPair& e : of) all.insert(all.end(), (e.*marks).begin(), (e.*marks).end());
+    return Tensor::of({static_cast<int64_t>(all.size()), 1}, all);
+  }
+
   // Of a linear model what the words of each text, or the numbers, say for the label and against
   // it.
   std::vector<AttentionMap> linear_maps(const std::string& label, const NumberedPair& e) const {

@@ -55,7 +55,9 @@ Features part_of(const TextEncoder& encoder, const ModelInputs& in, const Tensor
 }  // namespace
 
 const Fields<PairOptions>& pair_fields() {
-  static const Fields<PairOptions> fields(text_encoder_fields(), {});
+  static const Fields<PairOptions> fields(
+      text_encoder_fields(),
+      {{"match", &PairOptions::match, "mark the words that the other text has too"}});
   return fields;
 }
 
@@ -75,7 +77,13 @@ TwoTexts encode_pair(const TextEncoder& encoder, const ModelInputs& in) {
   std::ranges::transform(in.second.offsets.read<int32_t>(), offsets.write<int32_t>().begin() + B,
                          [&](int32_t at) { return at + static_cast<int32_t>(n); });
   const Packing both(offsets);
-  const Tensor rows = encoder(Sequences(concat({in.text.ids, in.second.ids}, 0), both));
+  Tensor marks;
+  if (encoder.marked) {
+    check(!in.shared.empty() && !in.second_shared.empty(),
+          "pair: needs to know which words both texts have");
+    marks = concat({in.shared, in.second_shared}, 0).to(encoder.dtype());
+  }
+  const Tensor rows = encoder(Sequences(concat({in.text.ids, in.second.ids}, 0), both), marks);
   return {features_of({slice(rows, 0, 0, n), in.text}),
           features_of({slice(rows, 0, n, both.rows()), in.second})};
 }

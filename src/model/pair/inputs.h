@@ -8,9 +8,10 @@
 namespace fovea {
 
 struct PairOptions : TextEncoderOptions {
-  bool whole = true;  // phrases: the sentence is encoded as a whole and then cut
+  bool match = false;  // pairs: words that the other text has too are marked (Chen et al. 2017)
+  bool whole = true;   // phrases: the sentence is encoded as a whole and then cut
 };
-// As options of a run, for pairs and for phrases; only phrases have `whole`.
+// As options of a run, for pairs and for phrases.
 const Fields<PairOptions>& pair_fields();
 const Fields<PairOptions>& phrase_fields();
 
@@ -19,7 +20,8 @@ struct TwoTexts {
   Features first, second;  // of B texts each
 };
 // Both texts by the same encoder and in one go: to a Recorder the encoder's maps of the second
-// texts follow those of the first.
+// texts follow those of the first. With marks, if the encoder
+// reads any.
 TwoTexts encode_pair(const TextEncoder& encoder, const ModelInputs& in);
 
 // A record of numbers as rows: what each is, and how much of it there is.

@@ -39,7 +39,7 @@ PairClassifier::PairClassifier(Scope s, Takes takes, const std::string& mechanis
                                const AttentionOptions& attention)
     : takes_(takes),
       options_(o),
-      encoder_(s / "encoder", sizes.vocabulary, o),
+      encoder_(s / "encoder", sizes.vocabulary, o, o.match && sizes.features == 0),
       attention_(between(s / "attention", mechanism, attention, encoder_.features())),
       output_(s / "output",
               takes == Takes::pair ? o.width : contexts_of(mechanism) * encoder_.features(),

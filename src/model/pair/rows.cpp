@@ -34,11 +34,17 @@ PairOptions options_with_places(const Fields<PairOptions>& fields, const Setting
   return o;
 }
 
+// Pairs are told which words both texts have, but by a model that reads each by itself.
+Settings marks_of(Takes takes) {
+  return takes == Takes::pair ? Settings{{"match", "true"}} : Settings();
+}
+
 // A model of two inputs, for two texts and for a phrase in its sentence.
 std::vector<ModelEntry> two_inputs(const std::string& mechanism, const std::string& score,
                                    const std::string& title, const std::string& paper,
                                    const std::string& equation) {
   std::vector<ModelEntry> rows;
+  const bool alone = mechanism == "siamese";
   for (const Takes takes : {Takes::pair, Takes::phrase}) {
     const auto& fields = takes == Takes::pair ? pair_fields() : phrase_fields();
     rows.push_back(
@@ -48,10 +54,13 @@ std::vector<ModelEntry> two_inputs(const std::string& mechanism, const std::stri
          .title = title,
          .paper = paper,
          .equation = equation,
+         .defaults = alone ? Settings() : marks_of(takes),
          .options =
              [=, &fields](const Settings& s) {
-               const std::string of = mechanism == "siamese" ? "hierarchical" : mechanism;
-               return options_of(fields, s, of, feature_start(score));
+               Infos list = options_of(fields, s, alone ? "hierarchical" : mechanism,
+                                       feature_start(score));
+               if (alone) std::erase_if(list, [](auto& info) { return info.name == "match"; });
+               return list;
              },
          .make =
              [=, &fields](Scope s, const ModelSizes& sizes, const Settings& settings) {
@@ -87,6 +96,7 @@ ModelEntry wide_row(Takes takes, const std::vector<ModelEntry>& rows) {
           .title = "Linear model beside an attention model",
           .paper = "Cheng et al. 2016; Wang, Manning 2012",
           .equation = "y = a W x + b attention(F1, F2),  a and b chosen on validation",
+          .defaults = marks_of(takes),
           .options =
               [=](const Settings& s) {
                 return joined(fields.infos(), linear_model_fields().infos(), chosen(s).options(s));
