@@ -187,11 +187,13 @@ StepSequence lay_increment(const O& o, const std::string& line) {
     need(!c.asked.empty(), "ram-increment", line, "the first cell must not be 0");
   });
 }
-// p, A_0 .. A_n-1, 0, ...: from cell p on the same again, or backwards.
-std::string draw_moved(const O&, int64_t M, Random, Random random) {
+// p, A_0 .. A_n-1, 0, ...: from cell p on the same again, or backwards. Neither p nor n follows from
+// the number of cells, so that both must be found in them.
+std::string draw_moved(const O&, int64_t M, Random shape, Random random) {
   std::vector<int64_t> c(M, 0);
-  const int64_t n = (M - 2) / 2;
-  c[0] = n + 2;
+  const int64_t most = (M - 2) / 2, least = (most + 1) / 2;
+  const int64_t n = least + below(most - least + 1, shape);
+  c[0] = n + 2 + below(M - 2 * n - 1, shape);
   for (int64_t i = 1; i <= n; ++i) c[i] = 1 + below(M - 1, random);
   return cells_text(c);
 }

@@ -164,7 +164,12 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
       }
       there.push_back(y);
     }
-    for (Tensor& r : registers) r = choose(there);
+    for (Tensor& r : registers) {
+      r = choose(there);
+      // A module of two arguments multiplies their sums: what rounding leaves beside 1 would grow
+      // from step to step, until its logarithm is none (as the paper has it, too).
+      r = r / sum(r, 1, true);
+    }
     if (recorder) {
       Weights w;
       w.rows = Tensor::of({1, 1, static_cast<int64_t>(shown.size()) / columns, columns}, shown);
