@@ -138,6 +138,12 @@ TEST(Machine, StepsAreThoseOfTheWhole) {
   }
 }
 
+TEST(Machine, RefusesAlignmentsThatLearnFromAReward) {
+  Parameters table(1);
+  EXPECT_THROW(TuringMachine(table, sizes, small_turing("lstm"), by("cosine", "hard_reinforce")),
+               Error);
+}
+
 TEST(Machine, ARecorderSeesHeadsAndContents) {
   Parameters table(6);
   const TuringMachine model(table, sizes, small_turing("lstm"), by("cosine"));

@@ -90,6 +90,17 @@ AlignmentFactory alignment_factory(const AttentionOptions& options) {
   };
 }
 
+AlignmentFactory unrewarded_alignment_factory(const std::string& who,
+                                              const AttentionOptions& options) {
+  return [who, make = alignment_factory(options)](Scope s, int64_t d_q) {
+    Alignment align = make(s, d_q);
+    check(!align.rewarded, who, ": the alignment '", align.name,
+          "' learns from a reward, which this model does not hand on; 'hard' draws and learns "
+          "without one");
+    return align;
+  };
+}
+
 FeatureOptions feature_options(const AttentionOptions& o) {
   return {score_factory(o), alignment_factory(o)};
 }

@@ -114,6 +114,10 @@ Mechanism make_mechanism(const Entry& entry, Scope s, AttentionOptions options);
 // The chosen score and alignment alone, for mechanisms that contain attention.
 ScoreFactory score_factory(const AttentionOptions& options);
 AlignmentFactory alignment_factory(const AttentionOptions& options);
+// The same for `who`, a model whose loss takes no log-probability along: an alignment that learns
+// from a reward would learn nothing there, and is an Error.
+AlignmentFactory unrewarded_alignment_factory(const std::string& who,
+                                              const AttentionOptions& options);
 FeatureOptions feature_options(const AttentionOptions& options);
 // Which of attention_fields() count for these: score, align, query, and what the chosen ones read.
 std::vector<std::string> options_read(const AttentionOptions& options);

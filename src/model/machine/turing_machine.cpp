@@ -79,7 +79,8 @@ TuringMachine::TuringMachine(Scope s, const ModelSizes& sizes, const TuringOptio
     named.d_q = named.d_k = o.slot_width;
     scores_.push_back(cosine_ ? dot_score()
                               : score_factory(named)(at / "score", o.slot_width, o.slot_width));
-    aligns_.push_back(alignment_factory(named)(at / "align", o.slot_width));
+    aligns_.push_back(
+        unrewarded_alignment_factory("Turing machine", named)(at / "align", o.slot_width));
   }
 }
 

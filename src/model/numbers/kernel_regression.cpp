@@ -9,7 +9,8 @@ namespace fovea {
 KernelRegression::KernelRegression(Scope s, const ModelSizes& sizes,
                                    const AttentionOptions& attention)
     : score_(score_factory(attention)(s, sizes.features, sizes.features)),
-      align_(alignment_factory(attention)(s / "align", sizes.features)),
+      align_(unrewarded_alignment_factory("kernel regression", attention)(s / "align",
+                                                                          sizes.features)),
       name_(attention.score) {}
 
 Scorer::Output KernelRegression::operator()(const ModelInputs& in) const {

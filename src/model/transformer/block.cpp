@@ -53,13 +53,7 @@ MultiHeadOptions heads_of(const TransformerOptions& o, PositionsFactory position
   // Left out for the scaled product and for softmax: MultiHead then takes its fastest path.
   if (o.attention.score != "scaled") heads.score = score_factory(o.attention);
   if (o.attention.align == "softmax") return heads;
-  heads.align = [make = alignment_factory(o.attention)](Scope s, int64_t d_q) {
-    const Alignment align = make(s, d_q);
-    check(!align.rewarded, "transformer: the alignment '", align.name,
-          "' learns from a reward, which the heads of a Transformer do not hand on; 'hard' draws "
-          "and learns without one");
-    return align;
-  };
+  heads.align = unrewarded_alignment_factory("transformer", o.attention);
   return heads;
 }
 
