@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "fovea/attention/align/given.h"
-#include "fovea/attention/engine.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/shape.h"
 
@@ -21,8 +20,8 @@ struct Linearly {
   void backward(std::span<const T>, std::span<T>) const {}
 };
 
-// Of scores [B, 1, 1, S], whose last is that of an empty slot: to be added, so that it counts as
-// often as there are such slots.
+// Of scores [B, 1, 1, S], where that of an empty slot stands behind a story's sentences: to be
+// added, so that it counts as often as there are such slots.
 Tensor empty_slots(const Tensor& filled, int64_t S, int64_t slots, Dtype dtype) {
   const int64_t B = filled.dim(0);
   Tensor bias({B, 1, 1, S}, dtype);
@@ -30,10 +29,9 @@ Tensor empty_slots(const Tensor& filled, int64_t S, int64_t slots, Dtype dtype) 
     for (int64_t b = 0; b < B; ++b) {
       const int64_t n = filled.read<int32_t>()[b];
       T* row = bias.write<T>().data() + b * S;
-      for (int64_t i = 0; i + 1 < S; ++i)
-        row[i] = i < n ? T(0) : -std::numeric_limits<T>::infinity();
+      for (int64_t i = 0; i < S; ++i) row[i] = i < n ? T(0) : -std::numeric_limits<T>::infinity();
       // A story that fills the memory, or has no sentence, can still look at nothing once.
-      row[S - 1] = std::log(static_cast<T>(std::max<int64_t>(1, slots - n)));
+      row[n] = std::log(static_cast<T>(std::max<int64_t>(1, slots - n)));
     }
   });
   return bias;
@@ -49,7 +47,8 @@ const Fields<EndToEndOptions>& end_to_end_fields() {
        {"tying", &O::tying, "which words' vectors hops share", one_of({"adjacent", "layerwise"})},
        {"times", &O::times, "sentences know how old they are"},
        {"empty", &O::empty, "slots that hold nothing can be looked at, too"},
-       {"linear_start", &O::linear_start, "epochs without softmax", whole_from(0, 1e9)},
+       {"linear_start", &O::linear_start, "epochs in which scores are weights, without softmax",
+        whole_from(0, 1e9)},
        {"noise", &O::noise, "further times between sentences while training, as a part",
         part_of_one()}});
   return fields;
@@ -61,7 +60,7 @@ EndToEndMemory::EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndO
       longest_sentence_(std::max<int64_t>(1, sizes.longest_sentence)),
       first_time_(sizes.vocabulary + sizes.hashed),
       times_(o.times ? (o.memory > 0 ? o.memory : sizes.longest) : 0),
-      path_(s.path()) {
+      look_(s, "memn2n", "hops", attention, o.width) {
   const Parameter fixed = fixed_rows(s, sizes, o.width);
   const bool adjacent = o.tying == "adjacent";
   const int64_t tables = adjacent ? o.hops + 1 : 4;
@@ -70,7 +69,6 @@ EndToEndMemory::EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndO
   if (!adjacent)
     map_.emplace(s / "map", o.width, o.width,
                  LinearOptions{.bias = false, .init = init::normal(0.1)});
-  align_ = alignment_factory(attention)(s / "align", o.width);
 }
 
 Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
@@ -82,7 +80,7 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
       {.memory = slots, .times = times_, .first_id = first_time_, .noise = options_.noise});
   const Tensor weights =
       story_weights(options_.positions, longest_sentence_, d, tables_[0].weight.dtype());
-  // A last slot of zeros stands for all that are empty.
+  // A slot of zeros behind a story's sentences stands for all that are empty.
   const int64_t S = std::max<int64_t>(1, sentences.outer.longest) + (options_.empty ? 1 : 0);
   const auto rows = [&](int64_t table) {
     const Tensor all = tables_[table](sentences.words, sentences.places, weights);
@@ -94,25 +92,15 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
       tables_[adjacent ? 0 : 2](in.question, places_in(in.question, longest_sentence_), weights);
   static const Alignment linearly = row_alignment("linear", Linearly{});
   const bool linear_now = in.epoch >= 0 && in.epoch < options_.linear_start;
-  const Tensor bias =
-      options_.empty ? empty_slots(sentences.outer.lengths(), S, slots, u.dtype()) : Tensor();
-  Tensor keys = rows(0), values = adjacent ? Tensor() : rows(1);
+  MemoryLook::Memory memory{.keys = rows(0),
+                            .values = adjacent ? Tensor() : rows(1),
+                            .filled = sentences.outer.lengths()};
+  if (options_.empty) memory.bias = empty_slots(memory.filled, S, slots, u.dtype());
   for (int64_t k = 0; k < options_.hops; ++k) {
-    if (adjacent) values = rows(k + 1);
-    AttentionInputs look;
-    look.q = reshape(u, {B, 1, 1, d});
-    look.k = keys;
-    look.v = values;
-    if (options_.empty) {
-      look.bias = bias;
-    } else {
-      look.who = lengths(sentences.outer.lengths());
-    }
-    look.name = path_.empty() ? "hops" : path_ + "/hops";
-    const Tensor o =
-        reshape(attend(look, dot_score(), linear_now ? linearly : align_).context, {B, d});
+    if (adjacent) memory.values = rows(k + 1);
+    const Tensor o = look_(u, memory, linear_now ? &linearly : nullptr);
     u = (map_ ? (*map_)(u) : u) + o;
-    if (adjacent) keys = values;
+    if (adjacent) memory.keys = memory.values;
   }
   return {candidate_scores(tables_[adjacent ? options_.hops : 3], u, in.candidates)};
 }

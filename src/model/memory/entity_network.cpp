@@ -1,6 +1,5 @@
 #include "fovea/model/memory/entity_network.h"
 
-#include "fovea/attention/engine.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/memory/entity_slots.h"
 #include "fovea/op/elementwise.h"
@@ -35,7 +34,7 @@ EntityNetwork::EntityNetwork(Scope s, const ModelSizes& sizes, const EntityOptio
       slope_(s.param("slope", {o.width}, init::ones())),
       answer_slope_(s.param("answer/slope", {o.width}, init::ones())),
       answers_(s / "answers", sizes, o.width, 0, 0.1, table_.fixed),
-      align_(alignment_factory(attention)(s / "align", o.width)),
+      look_(s, "entnet", "slots", attention, o.width),
       path_(s.path()) {}
 
 Tensor EntityNetwork::rectified(const Tensor& x, const Parameter& slope) const {
@@ -64,11 +63,7 @@ Scorer::Output EntityNetwork::operator()(const ModelInputs& in) const {
   }
   const Tensor q = table_(in.question, places_in(in.question, longest_sentence_),
                           question_mask_.empty() ? ones : question_mask_.value());
-  AttentionInputs look;
-  look.q = reshape(q, {B, 1, 1, d});
-  look.k = look.v = reshape(h, {B, N, 1, d});
-  look.name = path_.empty() ? "slots" : path_ + "/slots";
-  const Tensor u = reshape(attend(look, dot_score(), align_).context, {B, d});
+  const Tensor slots = reshape(h, {B, N, 1, d}), u = look_(q, {.keys = slots, .values = slots});
   return {candidate_scores(answers_, rectified(q + h_(u), answer_slope_), in.candidates)};
 }
 

@@ -3,11 +3,12 @@
 //   s_t = sum_i f_i o e_i,   g_j = sigmoid(s_t . h_j + s_t . w_j)
 //   h~_j = phi(U h_j + V s_t + W w_j),   h_j <- (h_j + g_j h~_j) / |.|
 //   p = softmax(q . h_j),   y = R phi(q + H sum_j p_j h_j)
-// phi is a rectifier whose slope below 0 is learned and starts at 1. Slots start at their keys.
+// phi is a rectifier whose slope below 0 is learned and starts at 1. Slots start at their keys. q .
+// h_j is the score unless another is named.
 #pragma once
 
+#include "fovea/model/memory/look.h"
 #include "fovea/model/memory/stories.h"
-#include "fovea/model/named_attention.h"
 #include "fovea/nn/linear.h"
 
 namespace fovea {
@@ -23,7 +24,7 @@ const Fields<EntityOptions>& entity_fields();
 class EntityNetwork : public Scorer, public SumsLoss {
  public:
   EntityNetwork(Scope s, const ModelSizes& sizes, const EntityOptions& options,
-                const AttentionOptions& attention);
+                const AttentionOptions& attention = dot_attention());
   Output operator()(const ModelInputs& in) const override;
   Tensor loss(const ModelInputs& in, const Tensor& targets, double smoothing) const override;
 
@@ -38,7 +39,7 @@ class EntityNetwork : public Scorer, public SumsLoss {
   Linear u_, v_, w_, h_;
   Parameter slope_, answer_slope_;  // [d]
   WordTable answers_;
-  Alignment align_;
+  MemoryLook look_;
   std::string path_;
 };
 

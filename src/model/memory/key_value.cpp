@@ -1,6 +1,5 @@
 #include "fovea/model/memory/key_value.h"
 
-#include "fovea/attention/engine.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/shape.h"
 
@@ -20,7 +19,7 @@ KeyValueMemory::KeyValueMemory(Scope s, const ModelSizes& sizes, const KeyValueO
     : options_(o),
       longest_sentence_(std::max<int64_t>(1, sizes.longest_sentence)),
       table_(s / "words", sizes, o.width, 0, 0.1, fixed_rows(s, sizes, o.width)),
-      path_(s.path()) {
+      look_(s, "kv", "hops", attention, o.width) {
   // It starts as adding, and learns where to turn from there.
   const Init identity = [](const Shape& shape, Random) {
     Tensor eye = Tensor::zeros(shape, Dtype::f64);
@@ -30,7 +29,6 @@ KeyValueMemory::KeyValueMemory(Scope s, const ModelSizes& sizes, const KeyValueO
   for (int64_t j = 0; j < o.hops; ++j)
     turns_.emplace_back(s / "turn" / j, o.width, o.width,
                         LinearOptions{.bias = false, .init = identity});
-  align_ = alignment_factory(attention)(s / "align", o.width);
 }
 
 Scorer::Output KeyValueMemory::operator()(const ModelInputs& in) const {
@@ -38,28 +36,20 @@ Scorer::Output KeyValueMemory::operator()(const ModelInputs& in) const {
   const Tensor weights =
       story_weights(options_.positions, longest_sentence_, d, table_.weight.dtype());
   const TimeOptions no_times{.memory = options_.memory};
-  Tensor lengths_of;
+  MemoryLook::Memory memory;
   const auto rows = [&](const NestedSequences& of) {
     const RememberedSentences m = remembered(of, longest_sentence_, no_times);
     const int64_t S = std::max<int64_t>(1, m.outer.longest);
-    lengths_of = m.outer.lengths();
+    memory.filled = m.outer.lengths();
     const Tensor all = table_(m.words, m.places, weights);
     const Tensor own = m.outer.rows() == all.dim(0) ? all : slice(all, 0, 0, m.outer.rows());
     return reshape(unpack(own, m.outer.offsets, S), {B, S, 1, d});
   };
   const bool apart = options_.keys && in.keys.outer.longest > 0;
-  const Tensor keys = rows(apart ? in.keys : in.story);
-  const Tensor values = apart ? rows(in.values) : keys;
+  memory.keys = rows(apart ? in.keys : in.story);
+  memory.values = apart ? rows(in.values) : memory.keys;
   Tensor q = table_(in.question, places_in(in.question, longest_sentence_), weights);
-  for (const Linear& turn : turns_) {
-    AttentionInputs look;
-    look.q = reshape(q, {B, 1, 1, d});
-    look.k = keys;
-    look.v = values;
-    look.who = lengths(lengths_of);
-    look.name = path_.empty() ? "hops" : path_ + "/hops";
-    q = turn(q + reshape(attend(look, dot_score(), align_).context, {B, d}));
-  }
+  for (const Linear& turn : turns_) q = turn(q + look_(q, memory));
   return {candidate_scores(table_, q, in.candidates)};
 }
 

@@ -1,10 +1,11 @@
 // Key-value memory network: Miller, Fisch, Dodge, Karimi, Bordes, Weston 2016.
 //   p_h = softmax(A x . A k_h),   o = sum_h p_h A v_h,   q <- R_j (q + o),   B y . q answers
-// Which memories a question comes with is the data's to say. A and B are one table.
+// A x . A k_h is the score unless another is named. Which memories a question comes with is the
+// data's to say. A and B are one table.
 #pragma once
 
+#include "fovea/model/memory/look.h"
 #include "fovea/model/memory/stories.h"
-#include "fovea/model/named_attention.h"
 #include "fovea/nn/linear.h"
 
 namespace fovea {
@@ -20,7 +21,7 @@ const Fields<KeyValueOptions>& key_value_fields();
 class KeyValueMemory : public Scorer {
  public:
   KeyValueMemory(Scope s, const ModelSizes& sizes, const KeyValueOptions& options,
-                 const AttentionOptions& attention);
+                 const AttentionOptions& attention = dot_attention());
   Output operator()(const ModelInputs& in) const override;
 
  private:
@@ -28,8 +29,7 @@ class KeyValueMemory : public Scorer {
   int64_t longest_sentence_;
   WordTable table_;
   std::vector<Linear> turns_;  // R_j
-  Alignment align_;
-  std::string path_;
+  MemoryLook look_;
 };
 
 }  // namespace fovea

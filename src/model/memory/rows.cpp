@@ -5,25 +5,25 @@
 #include "fovea/model/memory/key_value.h"
 #include "fovea/model/memory/memory_network.h"
 #include "fovea/model/memory/story_reader.h"
+#include "fovea/model/named_attention.h"
 
 namespace fovea {
 namespace {
 
 using Infos = std::vector<FieldInfo>;
 
-// Their score is a dot product; the alignment can be chosen.
-AttentionOptions dot_attention(const Settings& settings) {
-  AttentionOptions o;
-  o.score = "dot";
-  o.align = settings.get("align", o.align);
-  if (const std::string* alpha = settings.find("alpha")) o.alpha = number_of("alpha", *alpha);
-  return o;
-}
-Infos with_alignment(Infos list, const Settings& s) {
-  for (FieldInfo& info : attention_options(s, dot_attention(s))) {
-    if (info.name == "align" || info.name == "alpha") list.push_back(std::move(info));
+// Their options, and those that count of how they look: each hop asks with what it has become, so
+// that `query` is not theirs to choose.
+Infos with_look(Infos list, const Settings& s) {
+  for (FieldInfo& info : attention_options(s, dot_attention())) {
+    if (info.name != "query") list.push_back(std::move(info));
   }
   return list;
+}
+AttentionOptions look_of(const Settings& settings) {
+  AttentionOptions o = attention_fields().read(settings, dot_attention());
+  o.query = "single";
+  return o;
 }
 
 }  // namespace
@@ -36,11 +36,11 @@ std::vector<ModelEntry> memory_rows() {
        .title = "End-to-end memory network",
        .paper = "Sukhbaatar, Szlam, Weston, Fergus 2015",
        .equation = "o = sum_i softmax(u . m_i) c_i,  u <- u + o,  p = softmax(W u)",
-       .options = [](const Settings& s) { return with_alignment(end_to_end_fields().infos(), s); },
+       .options = [](const Settings& s) { return with_look(end_to_end_fields().infos(), s); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const EndToEndMemory>(
-                 s, sizes, end_to_end_fields().read(settings), dot_attention(settings));
+                 s, sizes, end_to_end_fields().read(settings), look_of(settings));
            }},
       {.name = "memnn",
        .takes = Takes::story,
@@ -68,11 +68,11 @@ std::vector<ModelEntry> memory_rows() {
                     {"positions", "false"},
                     {"memory", "1000"},
                     {"hops", "2"}},
-       .options = [](const Settings& s) { return with_alignment(key_value_fields().infos(), s); },
+       .options = [](const Settings& s) { return with_look(key_value_fields().infos(), s); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const KeyValueMemory>(
-                 s, sizes, key_value_fields().read(settings), dot_attention(settings));
+                 s, sizes, key_value_fields().read(settings), look_of(settings));
            }},
       {.name = "entnet",
        .takes = Takes::story,
@@ -82,11 +82,11 @@ std::vector<ModelEntry> memory_rows() {
        .equation = "g_j = sigmoid(s . h_j + s . w_j),  h_j <- unit(h_j + g_j phi(U h_j + V s + W "
                    "w_j)),  y = R phi(q + H sum_j p_j h_j)",
        .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"schedule", "cosine"}},
-       .options = [](const Settings& s) { return with_alignment(entity_fields().infos(), s); },
+       .options = [](const Settings& s) { return with_look(entity_fields().infos(), s); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const EntityNetwork>(s, sizes, entity_fields().read(settings),
-                                                          dot_attention(settings));
+                                                          look_of(settings));
            }},
       {.name = "rnn",
        .takes = Takes::story,
