@@ -15,6 +15,7 @@
 #include "fovea/model/memory/key_value.h"
 #include "fovea/model/memory/memory_network.h"
 #include "fovea/model/memory/story_reader.h"
+#include "fovea/model/memory/story_transformer.h"
 #include "fovea/op/shape.h"
 #include "fovea/op/softmax.h"
 #include "support/layer.h"
@@ -204,6 +205,11 @@ std::vector<std::pair<std::string, Maker>> answerers() {
       o.cell = "lstm", o.embed = 3, o.width = 3;
       return o;
     }());
+  });
+  all.emplace_back("transformer", [](Scope s) {
+    TransformerOptions o;
+    o.width = 4, o.heads = 2, o.layers = 2, o.dropout = 0, o.attention_dropout = 0;
+    return std::make_unique<StoryTransformer>(s, sizes, o);
   });
   for (const char* response : {"words", "lstm"}) {
     all.emplace_back("memnn", [=](Scope s) {
@@ -436,6 +442,28 @@ TEST(QaTask, QuestionsOfOneStoryStayTogether) {
           "--optimizer adam --rate 0.01 --early-stop 0 --data " + scratch.write("s.txt", text));
   ASSERT_EQ(trained.exit, 0) << trained.out;
   EXPECT_LT(nlohmann::json::parse(trained.out)["test"]["right_answers"], 0.6) << trained.out;
+}
+
+// Which of four towns is right, only the story says.
+TEST(QaTask, ATransformerReadsTheStory) {
+  const ScratchFolder scratch;
+  Random random(5);
+  const char* towns[] = {"Rome", "Oslo", "Paris", "Cairo"};
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    const char *ann = towns[random.below(4)], *bob = towns[random.below(4)];
+    text += say("Ann is in ", ann, ".\nBob is in ", bob, ".\nWhere is Ann?\t", ann,
+                "\nWhere is Bob?\t", bob, "\n\n");
+  }
+  const std::string folder = scratch.path() + "/towns";
+  const Ended trained =
+      run(program + " train qa --json --model transformer --layers 1 --width 32 " +
+          "--rate 0.003 --epochs 12 --data " + scratch.write("s.txt", text) + " --out " + folder);
+  ASSERT_EQ(trained.exit, 0) << trained.out;
+  EXPECT_GT(nlohmann::json::parse(trained.out)["test"]["right_answers"], 0.9) << trained.out;
+  const Ended seen = run(program + " attend " + folder + " 'Ann is in Oslo. Where is Ann?'");
+  EXPECT_EQ(seen.exit, 0);
+  EXPECT_NE(seen.out.find("oslo"), std::string::npos) << seen.out;
 }
 
 // A file that marks some parts only: the others are held out.

@@ -126,6 +126,7 @@ class Qa final : public ExampleSolver<Numbered> {
               if (name.ends_with("gates")) return MapLabels{sentences, counted("slot ", columns)};
               if (name.ends_with("slots"))
                 return MapLabels{{joined(e.question)}, counted("slot ", columns)};
+              if (name.ends_with("self")) return read_through(e, columns);
               std::vector<std::string> keys = sentences;
               if (columns > static_cast<int64_t>(keys.size())) keys.push_back("(nothing)");
               return MapLabels{counted("hop ", rows), keys};
@@ -203,6 +204,19 @@ class Qa final : public ExampleSolver<Numbered> {
     std::vector<std::string> names;
     for (int64_t i = 1; i <= n; ++i) names.push_back(what + std::to_string(i));
     return names;
+  }
+
+  // What a Transformer reads: the words, a mark behind each sentence; the newest of them.
+  static MapLabels read_through(const Numbered& e, int64_t tokens) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < e.sentences; ++i) {
+      const Words& words = (*e.story)[i].words;
+      names.insert(names.end(), words.begin(), words.end());
+      names.push_back(".");
+    }
+    names.insert(names.end(), e.question.begin(), e.question.end());
+    names.erase(names.begin(), names.end() - std::min<int64_t>(tokens, std::ssize(names)));
+    return {names, names};
   }
 
   void keep_tasks(std::vector<Numbered>& part) const {

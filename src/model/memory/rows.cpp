@@ -5,6 +5,7 @@
 #include "fovea/model/memory/key_value.h"
 #include "fovea/model/memory/memory_network.h"
 #include "fovea/model/memory/story_reader.h"
+#include "fovea/model/memory/story_transformer.h"
 #include "fovea/model/named_attention.h"
 
 namespace fovea {
@@ -104,6 +105,24 @@ std::vector<ModelEntry> memory_rows() {
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const StoryReader>(s, sizes,
                                                         story_reader_fields().read(settings));
+           }},
+      {.name = "transformer",
+       .takes = Takes::story,
+       .gives = Gives::choice,
+       .title = "Transformer over story and question",
+       .paper = "Vaswani et al. 2017; Devlin, Chang, Lee, Toutanova 2019",
+       .equation = "p = softmax(W mean(encoder(story, question) at the question))",
+       .defaults = {{"width", "64"},
+                    {"layers", "2"},
+                    {"optimizer", "adam"},
+                    {"rate", "0.001"},
+                    {"clip", "1"}},
+       .options = [](const Settings& s) { return transformer_option_list(s); },
+       .make =
+           [](Scope s, const ModelSizes& sizes, const Settings& settings) {
+             TransformerOptions o = transformer_options(settings);
+             o.longest = sizes.longest;
+             return std::make_unique<const StoryTransformer>(s, sizes, o);
            }},
   };
 }

@@ -121,6 +121,26 @@ Tensor places_in(const Sequences& words, int64_t longest_sentence) {
   return places;
 }
 
+std::vector<std::vector<int32_t>> read_through(const ModelInputs& in, int32_t mark) {
+  std::vector<std::vector<int32_t>> lists;
+  const auto add = [&](const Sequences& from, int64_t i) {
+    const auto offsets = from.offsets.read<int32_t>();
+    if (offsets[i] == offsets[i + 1]) return;
+    const auto ids = from.ids.read<int32_t>();
+    lists.back().insert(lists.back().end(), ids.begin() + offsets[i], ids.begin() + offsets[i + 1]);
+  };
+  const auto outer = in.story.outer.offsets.read<int32_t>();
+  for (int64_t b = 0; b < in.question.count(); ++b) {
+    lists.emplace_back();
+    for (int64_t s = outer[b]; s < outer[b + 1]; ++s) {
+      add(in.story.inner, s);
+      if (mark >= 0) lists.back().push_back(mark);
+    }
+    add(in.question, b);
+  }
+  return lists;
+}
+
 Tensor story_weights(bool positions, int64_t longest_sentence, int64_t width, Dtype dtype) {
   // A place more, behind all words, is the time's.
   if (positions) return place_weights(longest_sentence + 1, width, dtype);

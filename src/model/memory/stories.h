@@ -56,6 +56,10 @@ RememberedSentences remembered(const NestedSequences& story, int64_t longest_sen
 // A question's words in their places.
 Tensor places_in(const Sequences& words, int64_t longest_sentence);
 
+// Story and question as one sequence of words for each example; behind each sentence of the story
+// the mark, unless that is -1.
+std::vector<std::vector<int32_t>> read_through(const ModelInputs& in, int32_t mark = -1);
+
 // Weights of places: position encoding, or ones.
 Tensor story_weights(bool positions, int64_t longest_sentence, int64_t width, Dtype dtype);
 
