@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "fovea/attention/catalog.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/kernel/bags.h"
 #include "fovea/memory/bags.h"
@@ -21,6 +20,7 @@
 #include "support/layer.h"
 #include "support/program.h"
 #include "support/scratch.h"
+#include "support/small_stories.h"
 #include "support/twin.h"
 
 namespace fovea::test {
@@ -153,28 +153,6 @@ TEST(Stories, BuiltInOnesFollowFromTheirFacts) {
   }
 }
 
-const ModelSizes sizes{
-    .vocabulary = 8, .labels = 3, .longest = 9, .hashed = 2, .longest_sentence = 3};
-
-ModelInputs example(bool own_candidates = false) {
-  using Nested = std::vector<std::vector<std::vector<int32_t>>>;
-  ModelInputs in;
-  in.story = nested_sequences_of(Nested{{{1, 2}, {3, 4, 5}, {8, 6}}, {{7, 2, 1}}});
-  in.keys = nested_sequences_of(Nested{{{1}, {3, 4}, {8}}, {{7, 2}}});
-  in.values = nested_sequences_of(Nested{{{2}, {5}, {6}}, {{1}}});
-  in.question = sequences_of(std::vector<std::vector<int32_t>>{{1, 9}, {5, 2, 3}});
-  in.supporting = Tensor::ids({2, 2}, {2, 0, 0, -1});
-  in.candidates =
-      own_candidates ? Tensor::ids({2, 3}, {2, 5, 9, 1, -1, -1}) : Tensor::ids({3}, {2, 5, 1});
-  return in;
-}
-
-AttentionOptions softly() {
-  AttentionOptions o;
-  o.score = "dot";
-  return o;
-}
-
 using Maker = std::function<std::unique_ptr<const Scorer>(Scope)>;
 std::vector<std::pair<std::string, Maker>> answerers() {
   std::vector<std::pair<std::string, Maker>> all;
@@ -236,17 +214,6 @@ TEST(StoryModel, Gradients) {
   }
 }
 
-// The second story of example(), without the first.
-ModelInputs second_alone() {
-  ModelInputs alone;
-  alone.story = nested_sequences_of(std::vector<std::vector<std::vector<int32_t>>>{{{7, 2, 1}}});
-  alone.keys = nested_sequences_of(std::vector<std::vector<std::vector<int32_t>>>{{{7, 2}}});
-  alone.values = nested_sequences_of(std::vector<std::vector<std::vector<int32_t>>>{{{1}}});
-  alone.question = sequences_of(std::vector<std::vector<int32_t>>{{5, 2, 3}});
-  alone.candidates = Tensor::ids({3}, {2, 5, 1});
-  return alone;
-}
-
 TEST(StoryModel, AStoryDoesNotDependOnItsNeighbour) {
   const ModelInputs alone = second_alone();
   for (const auto& [name, make] : answerers()) {
@@ -255,52 +222,6 @@ TEST(StoryModel, AStoryDoesNotDependOnItsNeighbour) {
     const auto model = make(table);
     const Tensor together = (*model)(example()).scores, one = (*model)(alone).scores;
     for (int64_t c = 0; c < 3; ++c) EXPECT_NEAR(one.read()[c], together.read()[3 + c], 1e-5);
-  }
-}
-
-// What makes a model that looks as it is told.
-using Looking = std::function<std::unique_ptr<const Scorer>(Scope, const AttentionOptions&)>;
-std::vector<std::pair<std::string, Looking>> lookers() {
-  return {{"memn2n",
-           [](Scope s, const AttentionOptions& look) {
-             EndToEndOptions o;
-             o.width = 3, o.memory = 4, o.hops = 2;
-             return std::make_unique<EndToEndMemory>(s, sizes, o, look);
-           }},
-          {"kv",
-           [](Scope s, const AttentionOptions& look) {
-             KeyValueOptions o;
-             o.width = 3;
-             return std::make_unique<KeyValueMemory>(s, sizes, o, look);
-           }},
-          {"entnet", [](Scope s, const AttentionOptions& look) {
-             EntityOptions o;
-             o.width = 3, o.slots = 2;
-             return std::make_unique<EntityNetwork>(s, sizes, o, look);
-           }}};
-}
-
-// Their losses take no log-probability along: what is drawn would never learn from how it ended.
-TEST(StoryModel, RefusesAlignmentsThatLearnFromAReward) {
-  for (const auto& [name, make] : lookers()) {
-    for (const Entry& entry : catalog()) {
-      if (entry.kind != Entry::Kind::alignment) continue;
-      SCOPED_TRACE(name + " " + entry.name);
-      Parameters table(7);
-      AttentionOptions look = softly();
-      look.align = entry.name;
-      std::string why;
-      try {
-        make(table, look);
-      } catch (const Error& error) {
-        why = error.what();
-      }
-      const bool rewarded = entry.name == "hard_reinforce" || entry.name == "reinforced";
-      EXPECT_EQ(why, rewarded ? say(name, ": the alignment '", entry.name,
-                                    "' learns from a reward, which this model does not hand on; "
-                                    "'hard' draws and learns without one")
-                              : "");
-    }
   }
 }
 
@@ -329,79 +250,6 @@ TEST(StoryModel, NoiseLeavesOutTimesAndKeepsTheirOrder) {
     moved |= ids[2] != 12;
   }
   EXPECT_TRUE(moved);
-}
-
-// A sentence is a set of slots to a score, and its empty slots stand behind it.
-TEST(StoryModel, EveryScoreLooksAtEveryMemory) {
-  const Tensor targets = Tensor::ids({2}, {1, 0});
-  for (const auto& [name, make] : lookers()) {
-    Parameters plain(8);
-    const Tensor by_dot = (*make(plain, softly()))(example()).scores;
-    for (const Entry& entry : catalog()) {
-      if (entry.kind != Entry::Kind::score) continue;
-      SCOPED_TRACE(name + " " + entry.name);
-      AttentionOptions look = softly();
-      look.score = entry.name, look.score_width = 3, look.longest_keys = 6;
-      Parameters table(8), doubles(8, Dtype::f64);
-      const auto model = make(table, look), exact = make(doubles, look);
-      const Tensor scores = (*model)(example()).scores;
-      double apart = 0;
-      for (int64_t i = 0; i < scores.elements(); ++i)
-        apart += std::abs(scores.read()[i] - by_dot.read()[i]);
-      EXPECT_EQ(apart > 0, entry.name != "dot");
-      const Tensor one = (*model)(second_alone()).scores;
-      for (int64_t c = 0; c < 3; ++c) EXPECT_NEAR(one.read()[c], scores.read()[3 + c], 1e-5);
-      const Function f = [&](const std::vector<Tensor>&) {
-        return exact->loss(example(), targets, 0);
-      };
-      EXPECT_LT(layer_error(doubles, f, std::vector<Tensor>()), 1e-5);
-    }
-  }
-}
-
-// The question stands behind the newest sentence: what is near to it is what came last.
-TEST(StoryModel, LocalAlignmentsLookAtTheNewest) {
-  for (const char* name : {"memn2n", "kv"}) {
-    SCOPED_TRACE(name);
-    const auto list = lookers();
-    const auto make =
-        std::ranges::find(list, name, &std::pair<std::string, Looking>::first)->second;
-    AttentionOptions look = softly();
-    look.align = "local_m", look.reach = 2;
-    Parameters table(9);
-    const auto model = make(table, look);
-    Recorder recorder;
-    const Tensor scores = (*model)(example()).scores, one = (*model)(second_alone()).scores;
-    const auto rows = recorder["hops"].rows.read();
-    EXPECT_EQ(rows[0], 0) << "the oldest of three";
-    EXPECT_GT(rows[1], 0);
-    EXPECT_GT(rows[2], 0);
-    for (int64_t c = 0; c < 3; ++c) EXPECT_NEAR(one.read()[c], scores.read()[3 + c], 1e-5);
-  }
-}
-
-// Whatever the score is, its numbers are the weights.
-TEST(StoryModel, ALinearStartReadsByScores) {
-  for (const char* score : {"dot", "general", "euclidean"}) {
-    SCOPED_TRACE(score);
-    AttentionOptions look = softly();
-    look.score = score;
-    EndToEndOptions o;
-    o.width = 3, o.memory = 4, o.hops = 1, o.linear_start = 1;
-    Parameters table(10);
-    const EndToEndMemory model(table, sizes, o, look);
-    double sums[2];
-    for (const int64_t epoch : {0, 1}) {
-      ModelInputs in = example();
-      in.epoch = epoch;
-      Recorder recorder;
-      model(in);
-      sums[epoch] = 0;
-      for (float w : recorder["hops"].rows.read()) sums[epoch] += w;
-    }
-    EXPECT_GT(std::abs(sums[0] - 2), 1e-3);
-    EXPECT_NEAR(sums[1], 2, 1e-5) << "a softmax for each of two stories";
-  }
 }
 
 TEST(StoryModel, HopsAreSeenOverTheSentences) {

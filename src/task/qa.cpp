@@ -21,11 +21,12 @@ namespace {
 // Sentences as numbers, made once for all questions of a story.
 struct NumberedStory {
   std::vector<std::vector<int32_t>> words, keys, values;
+  std::vector<std::vector<int32_t>> letters;  // of the words of each sentence, where they are read
 };
 
 struct Numbered : StoryQuestion {
   std::shared_ptr<const NumberedStory> numbers;
-  std::vector<int32_t> question_ids;
+  std::vector<int32_t> question_ids, question_letters;
 };
 
 // The word of an answer: "milk,apple" is one.
@@ -34,7 +35,8 @@ constexpr int32_t unknown = 0;
 class Qa final : public ExampleSolver<Numbered> {
  public:
   Qa(const Config& config, Purpose purpose, const std::string& folder)
-      : ExampleSolver(config, purpose, folder) {
+      : ExampleSolver(config, purpose, folder),
+        reads_letters_(config.settings.get("input", "words") == "letters") {
     if (folder.empty()) {
       learn_vocabularies();
     } else {
@@ -243,7 +245,7 @@ class Qa final : public ExampleSolver<Numbered> {
 
   static std::vector<Numbered> of_stories(std::vector<StoryQuestion> list) {
     std::vector<Numbered> all;
-    for (StoryQuestion& q : list) all.push_back({std::move(q), nullptr, {}});
+    for (StoryQuestion& q : list) all.push_back({std::move(q), nullptr, {}, {}});
     return all;
   }
 
@@ -299,15 +301,31 @@ class Qa final : public ExampleSolver<Numbered> {
     for (const std::string& word : words) ids.push_back(id_of(word));
     return ids;
   }
+  // Code points, letters_of_word for each word: its first and last.
+  static std::vector<int32_t> letters_of(const Words& words) {
+    constexpr int64_t n = letters_of_word;
+    std::vector<int32_t> all;
+    for (const std::string& word : words) {
+      std::vector<int32_t> of;
+      for (std::string_view letter : code_points(word))
+        of.push_back(std::abs(first_code_point(letter).value));
+      if (std::ssize(of) > n) of.erase(of.begin() + n / 2, of.end() - (n - n / 2));
+      of.resize(n);
+      all.insert(all.end(), of.begin(), of.end());
+    }
+    return all;
+  }
   void number(Numbered& e) {
     e.question_ids = ids_of(e.question);
+    if (reads_letters_) e.question_letters = letters_of(e.question);
     auto& story = stories_[e.story.get()];
     if (!story.second) story = {e.story, number_story(*e.story)};
     e.numbers = story.second;
   }
   Numbered numbered(StoryQuestion q) const {
-    Numbered e{std::move(q), nullptr, {}};
+    Numbered e{std::move(q), nullptr, {}, {}};
     e.question_ids = ids_of(e.question);
+    if (reads_letters_) e.question_letters = letters_of(e.question);
     e.numbers = number_story(*e.story);
     return e;
   }
@@ -315,6 +333,7 @@ class Qa final : public ExampleSolver<Numbered> {
     auto numbers = std::make_shared<NumberedStory>();
     for (const Remembered& r : story) {
       numbers->words.push_back(ids_of(r.words));
+      if (reads_letters_) numbers->letters.push_back(letters_of(r.words));
       if (r.value.empty()) continue;
       numbers->keys.push_back(ids_of(r.key));
       numbers->values.push_back(ids_of(r.value));
@@ -346,6 +365,7 @@ class Qa final : public ExampleSolver<Numbered> {
     Batch b;
     b.in.story = nested_sequences_of(stories);
     b.in.question = sequences_of(questions);
+    if (reads_letters_) give_letters(of, b.in);
     if (key_values) {
       for (const Numbered& e : of) {
         keys.push_back(first(e.numbers->keys, e.sentences));
@@ -375,6 +395,20 @@ class Qa final : public ExampleSolver<Numbered> {
     }
     b.targets = Tensor::of({B}, targets);
     return b;
+  }
+  static void give_letters(const std::vector<Numbered>& of, ModelInputs& in) {
+    std::vector<int32_t> story, question;
+    for (const Numbered& e : of) {
+      for (size_t i = 0; i < e.sentences; ++i)
+        story.insert(story.end(), e.numbers->letters[i].begin(), e.numbers->letters[i].end());
+      question.insert(question.end(), e.question_letters.begin(), e.question_letters.end());
+      if (e.question_letters.empty()) question.resize(question.size() + letters_of_word);
+    }
+    const auto rows = [](const std::vector<int32_t>& list) {
+      return Tensor::of({std::ssize(list) / letters_of_word, letters_of_word}, list);
+    };
+    in.letters = rows(story);
+    in.second_letters = rows(question);
   }
   // The distinct values of each question's memories.
   void give_own_candidates(const std::vector<Numbered>& of, Batch& b) const {
@@ -458,6 +492,7 @@ class Qa final : public ExampleSolver<Numbered> {
   bool own_candidates_ = false;
   int64_t longest_sentence_ = 1;
   mutable bool reading_test_ = false;
+  bool reads_letters_;
   int64_t epoch_ = 0;
   std::map<const void*, std::pair<std::shared_ptr<const std::vector<Remembered>>,
                                   std::shared_ptr<const NumberedStory>>>

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "fovea/attention/recorder.h"
+#include "fovea/nn/linear.h"
+#include "fovea/nn/recurrent.h"
 #include "fovea/op/elementwise.h"
 #include "fovea/op/index.h"
 #include "fovea/op/matmul.h"
@@ -16,19 +18,37 @@ namespace {
 
 constexpr double nowhere = -1e30;
 
-// A question and what was found, each with words of its own: [B, d].
-struct Asked {
-  Asked(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, const Parameter& fixed)
-      : question(s / "question", sizes, o.width, 0, 0.1, fixed) {
-    for (int64_t h = 0; h < o.hops; ++h)
-      facts.emplace_back(s / "fact" / h, sizes, o.width, 0, 0.1, fixed);
+Tensor ids_of(const std::vector<int32_t>& list) {
+  return Tensor::of({static_cast<int64_t>(list.size())}, list);
+}
+
+// What O and R are made of: vectors of features, and of the words that answers are.
+struct Vectors {
+  WordTable features(Scope s, const MemoryNetworkOptions& o) const {
+    return WordTable(s, read, o.width, 0, 0.1, fixed);
   }
-  Tensor operator()(const ModelInputs& in, const RememberedSentences& kept, const FoundFacts& found,
-                    const Tensor& weights, int64_t longest) const {
-    Tensor q = question(in.question, places_in(in.question, longest), weights);
+  WordTable answers(Scope s, const MemoryNetworkOptions& o) const {
+    return WordTable(s, words, o.width, 0, 0.1, fixed_words);
+  }
+  ModelSizes read, words;
+  Parameter fixed, fixed_words;  // those that are not learned
+};
+Tensor sums(const WordTable& table, const ReadTexts& of, const Tensor& weights) {
+  return table(of.sums, of.places, weights);
+}
+
+// A question and what was found, each with vectors of its own: [B, d].
+struct Asked {
+  Asked(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o)
+      : question(vectors.features(s / "question", o)) {
+    for (int64_t h = 0; h < o.hops; ++h) facts.push_back(vectors.features(s / "fact" / h, o));
+  }
+  Tensor operator()(const MemoryContents& kept, const FoundFacts& found,
+                    const Tensor& weights) const {
+    Tensor q = sums(question, kept.questions, weights);
     const auto B = static_cast<int64_t>(found.size());
     for (size_t h = 0; h < facts.size() && !found.empty() && h < found[0].size(); ++h) {
-      const Tensor rows = facts[h](kept.words, kept.places, weights);
+      const Tensor rows = sums(facts[h], kept.sentences, weights);
       std::vector<int32_t> from, to;
       for (int64_t b = 0; b < B; ++b) {
         if (found[b][h] < 0) continue;
@@ -49,7 +69,7 @@ struct Asked {
 // What of that counts, the question decides: a thing is where its bearer went after taking it, and
 // was where he had been before.
 constexpr int64_t time_features = 4;
-Tensor times_of(const RememberedSentences& kept, const FoundFacts& found, int64_t S, Dtype dtype) {
+Tensor times_of(const MemoryContents& kept, const FoundFacts& found, int64_t S, Dtype dtype) {
   const auto B = static_cast<int64_t>(found.size());
   Tensor all = Tensor::zeros({B, S, time_features}, dtype);
   with_real(dtype, [&]<class T>(T) {
@@ -102,10 +122,9 @@ std::vector<int32_t> best_of(const ScoredFacts& of) {
 
 // O: where the next fact is.
 struct FindFacts {
-  FindFacts(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t longest,
-            const Parameter& fixed)
-      : asked(s, sizes, o, fixed),
-        memories(s / "memory", sizes, o.width, 0, 0.1, fixed),
+  FindFacts(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o, int64_t longest)
+      : asked(s, vectors, o),
+        memories(vectors.features(s / "memory", o)),
         nothing(s.param("nothing", {o.hops, o.width}, init::normal(0.1))),
         positions(o.positions),
         width(o.width),
@@ -117,14 +136,13 @@ struct FindFacts {
     }
   }
 
-  ScoredFacts operator()(const ModelInputs& in, const RememberedSentences& kept,
-                         const FoundFacts& found) const {
+  ScoredFacts operator()(const MemoryContents& kept, const FoundFacts& found) const {
     const auto B = static_cast<int64_t>(found.size());
     const int64_t S = kept.outer.longest, hop = static_cast<int64_t>(found[0].size());
     const Dtype dtype = memories.weight.dtype();
     const Tensor weights = story_weights(positions, longest, width, dtype);
-    const Tensor q = asked(in, kept, found, weights, longest);
-    const Tensor all = memories(kept.words, kept.places, weights);
+    const Tensor q = asked(kept, found, weights);
+    const Tensor all = sums(memories, kept.sentences, weights);
     const Tensor rows = unpack(slice(all, 0, 0, kept.outer.rows()), kept.outer.offsets, S);
     const auto along = [&](const Tensor& a, const Tensor& each) {
       return reshape(matmul(reshape(a, {B, 1, a.dim(1)}), each, Transpose::b), {B, S});
@@ -149,17 +167,16 @@ struct FindFacts {
 
 // R: a dictionary.
 struct AnswerWord {
-  AnswerWord(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o, int64_t longest,
-             const Parameter& fixed)
-      : asked(s, sizes, o, fixed),
-        words(s / "answers", sizes, o.width, 0, 0.1, fixed),
+  AnswerWord(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o, int64_t longest)
+      : asked(s, vectors, o),
+        words(vectors.answers(s / "answers", o)),
         positions(o.positions),
         width(o.width),
         longest(longest) {}
-  Tensor operator()(const ModelInputs& in, const RememberedSentences& kept,
-                    const FoundFacts& found) const {
+  Tensor operator()(const MemoryContents& kept, const FoundFacts& found,
+                    const Tensor& candidates) const {
     const Tensor weights = story_weights(positions, longest, width, words.weight.dtype());
-    return candidate_scores(words, asked(in, kept, found, weights, longest), in.candidates);
+    return candidate_scores(words, asked(kept, found, weights), candidates);
   }
   Asked asked;
   WordTable words;
@@ -169,40 +186,38 @@ struct AnswerWord {
 
 // R: reads the question and then what was found, the oldest first.
 struct AnswerReader {
-  AnswerReader(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o,
-               const Parameter& fixed)
-      : words(s / "words", sizes, o.width, 0, 0.1, fixed),
+  AnswerReader(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o)
+      : words(vectors.features(s / "words", o)),
         reader(s / "reader", o.width, o.width, {.cell = Cell::lstm}),
-        answers(s / "answers", sizes, o.width, 0, 0.1, fixed) {}
-  Tensor operator()(const ModelInputs& in, const RememberedSentences& kept,
-                    const FoundFacts& found) const {
-    std::vector<std::vector<int32_t>> lists;
-    const auto read = [](const Sequences& from, int64_t s, std::vector<int32_t>& to) {
-      const auto offsets = from.offsets.read<int32_t>();
-      const auto ids = from.ids.read<int32_t>();
-      to.insert(to.end(), ids.begin() + offsets[s], ids.begin() + offsets[s + 1]);
+        answers(vectors.answers(s / "answers", o)) {}
+  Tensor operator()(const MemoryContents& kept, const FoundFacts& found,
+                    const Tensor& candidates) const {
+    std::vector<std::vector<int32_t>> words_read;  // of each word its features
+    std::vector<int32_t> offsets{0};
+    const auto read = [&](const ReadTexts& from, int64_t text) {
+      const auto words = from.texts.offsets.read<int32_t>(),
+                 at = from.words.offsets.read<int32_t>();
+      const auto features = from.words.ids.read<int32_t>();
+      for (int32_t w = words[text]; w < words[text + 1]; ++w)
+        words_read.emplace_back(features.begin() + at[w], features.begin() + at[w + 1]);
     };
     for (size_t b = 0; b < found.size(); ++b) {
-      lists.emplace_back();
-      read(in.question, static_cast<int64_t>(b), lists.back());
+      read(kept.questions, static_cast<int64_t>(b));
       std::vector<int64_t> facts = found[b];
       std::ranges::sort(facts);
       for (int64_t i : facts) {
-        if (i >= 0) read(kept.words, kept.outer.offsets.read<int32_t>()[b] + i, lists.back());
+        if (i >= 0) read(kept.sentences, kept.outer.offsets.read<int32_t>()[b] + i);
       }
+      offsets.push_back(static_cast<int32_t>(words_read.size()));
     }
-    const Sequences all = sequences_of(lists);
-    const auto out = reader({.x = words.rows(all.ids), .offsets = all.offsets});
-    return candidate_scores(answers, out.last.back().h, in.candidates);
+    const auto out =
+        reader({.x = words.each(sequences_of(words_read)), .offsets = ids_of(offsets)});
+    return candidate_scores(answers, out.last.back().h, candidates);
   }
   WordTable words;
   Recurrent reader;
   WordTable answers;
 };
-
-Tensor ids_of(const std::vector<int32_t>& list) {
-  return Tensor::of({static_cast<int64_t>(list.size())}, list);
-}
 
 }  // namespace
 
@@ -211,38 +226,43 @@ const Fields<MemoryNetworkOptions>& memory_network_fields() {
   static const Fields<O> fields(
       story_fields(),
       {{"hops", &O::hops, "looks at the memory, one after the other", whole_from(1, 100)},
+       {"input", &O::input, "what is known of a word: itself, or groups of its letters",
+        one_of({"words", "letters"})},
+       {"groups", &O::groups, "vectors that groups of letters share", whole_from(1, 1 << 20)},
        {"response", &O::response, "what answers: a dictionary or a network that reads the facts",
         one_of({"words", "lstm"})},
        {"margin", &O::margin, "by which the right one must lead", above(0, 100)}});
   return fields;
 }
 
-MemoryNetwork::MemoryNetwork(MemoryNetworkParts parts, const ModelSizes& sizes,
-                             const MemoryNetworkOptions& o)
+MemoryNetwork::MemoryNetwork(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o,
+                             MemoryNetworkParts parts)
     : options_(o),
       longest_sentence_(std::max<int64_t>(1, sizes.longest_sentence)),
-      parts_(std::move(parts)) {}
-
-MemoryNetwork::MemoryNetwork(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& o)
-    : MemoryNetwork(MemoryNetworkParts{}, sizes, o) {
-  const Parameter fixed = fixed_rows(s, sizes, o.width);
-  parts_.output = FindFacts(s / "output", sizes, o, longest_sentence_, fixed);
+      parts_(std::move(parts)) {
+  const bool letters = o.input == "letters", own = parts_.input.read != nullptr;
+  if (!own) parts_.input = letters ? letter_input(o.groups) : word_input(sizes);
+  if (!parts_.store) parts_.store = o.memory > 0 ? oldest_slot(o.memory) : next_slot();
+  Vectors vectors;
+  vectors.words = sizes;
+  vectors.fixed_words = fixed_rows(s, sizes, o.width);
+  vectors.read.vocabulary = parts_.input.features, vectors.read.hashed = parts_.input.fixed;
+  vectors.fixed =
+      !own && !letters ? vectors.fixed_words : fixed_rows(s / "input", vectors.read, o.width);
+  if (!parts_.output) parts_.output = FindFacts(s / "output", vectors, o, longest_sentence_);
+  if (parts_.response) return;
   if (o.response == "lstm") {
-    parts_.response = AnswerReader(s / "response", sizes, o, fixed);
+    parts_.response = AnswerReader(s / "response", vectors, o);
   } else {
-    parts_.response = AnswerWord(s / "response", sizes, o, longest_sentence_, fixed);
+    parts_.response = AnswerWord(s / "response", vectors, o, longest_sentence_);
   }
 }
 
-RememberedSentences MemoryNetwork::kept(const ModelInputs& in) const {
-  return remembered(in.story, longest_sentence_, {.memory = options_.memory});
-}
-
-FoundFacts MemoryNetwork::find(const ModelInputs& in, const RememberedSentences& kept) const {
-  const int64_t B = in.question.count(), S = kept.outer.longest;
+FoundFacts MemoryNetwork::find(const MemoryContents& memory) const {
+  const int64_t B = memory.outer.count(), S = memory.outer.longest;
   FoundFacts found(static_cast<size_t>(B));
   for (int64_t h = 0; h < options_.hops; ++h) {
-    const ScoredFacts scored = parts_.output(in, kept, found);
+    const ScoredFacts scored = parts_.output(memory, found);
     const std::vector<int32_t> best = best_of(scored);
     if (Recorder* recorder = Recorder::current()) {
       Weights w;
@@ -255,16 +275,16 @@ FoundFacts MemoryNetwork::find(const ModelInputs& in, const RememberedSentences&
 }
 
 Scorer::Output MemoryNetwork::operator()(const ModelInputs& in) const {
-  const RememberedSentences sentences = kept(in);
-  return {parts_.response(in, sentences, find(in, sentences))};
+  const MemoryContents memory = memory_contents(parts_.input, parts_.store, in, longest_sentence_);
+  return {parts_.response(memory, find(memory), in.candidates)};
 }
 
 Tensor MemoryNetwork::loss(const ModelInputs& in, const Tensor& targets, double) const {
   check(!in.supporting.empty(),
         "memory network: learns from supporting facts, and this data has none; choose a model that "
         "finds them itself, as memn2n");
-  const RememberedSentences sentences = kept(in);
-  const int64_t B = in.question.count(), S = sentences.outer.longest, given = in.supporting.dim(1);
+  const MemoryContents memory = memory_contents(parts_.input, parts_.store, in, longest_sentence_);
+  const int64_t B = memory.outer.count(), S = memory.outer.longest, given = in.supporting.dim(1);
   const auto facts = in.supporting.read<int32_t>();
   FoundFacts found(static_cast<size_t>(B));
   Tensor total;
@@ -272,15 +292,17 @@ Tensor MemoryNetwork::loss(const ModelInputs& in, const Tensor& targets, double)
     std::vector<int32_t> wanted;
     for (int64_t b = 0; b < B; ++b) {
       const int64_t fact = h < given ? facts[b * given + h] : -1;
-      const int64_t at = fact < 0 ? -1 : fact - sentences.first.read<int32_t>()[b];
-      wanted.push_back(static_cast<int32_t>(at < 0 ? S : at));
+      const auto at = std::ranges::find(memory.which[b], fact);
+      const bool stored = at != memory.which[b].end();
+      wanted.push_back(static_cast<int32_t>(stored ? at - memory.which[b].begin() : S));
     }
-    const Tensor loss = margin_loss(beside(parts_.output(in, sentences, found), wanted),
-                                    ids_of(wanted), options_.margin);
+    const Tensor loss =
+        margin_loss(beside(parts_.output(memory, found), wanted), ids_of(wanted), options_.margin);
     total = total.empty() ? loss : total + loss;
     for (int64_t b = 0; b < B; ++b) found[b].push_back(wanted[b] == S ? -1 : wanted[b]);
   }
-  return total + margin_loss(parts_.response(in, sentences, found), targets, options_.margin);
+  return total +
+         margin_loss(parts_.response(memory, found, in.candidates), targets, options_.margin);
 }
 
 Tensor margin_loss(const Tensor& scores, const Tensor& targets, double margin) {

@@ -51,7 +51,13 @@ std::vector<ModelEntry> memory_rows() {
        .equation = "o_h = argmax_i s_O([x, m_o1 ..], m_i),  r = argmax_w s_R([x, m_o1 ..], w)",
        .defaults =
            {{"optimizer", "adam"}, {"rate", "0.01"}, {"momentum", "0"}, {"schedule", "cosine"}},
-       .options = [](const Settings&) { return memory_network_fields().infos(); },
+       .options =
+           [](const Settings& s) {
+             Infos list = memory_network_fields().infos();
+             if (s.get("input", "words") == "words")
+               std::erase_if(list, [](auto& info) { return info.name == "groups"; });
+             return list;
+           },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const MemoryNetwork>(s, sizes,

@@ -56,7 +56,11 @@ Tensor WordTable::rows(const Tensor& ids) const {
   const int64_t n = ids.elements();
   Tensor offsets({n + 1}, Dtype::i32);
   for (int64_t i = 0; i <= n; ++i) offsets.write<int32_t>()[i] = static_cast<int32_t>(i);
-  return (*this)(Sequences(ids.reshaped({n}), Packing(offsets)), Tensor::zeros({n}, Dtype::i32),
+  return each(Sequences(ids.reshaped({n}), Packing(offsets)));
+}
+
+Tensor WordTable::each(const Sequences& words) const {
+  return (*this)(words, Tensor::zeros({words.rows()}, Dtype::i32),
                  Tensor::full({1, weight.dim(1)}, 1, weight.dtype()));
 }
 

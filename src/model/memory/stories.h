@@ -25,7 +25,8 @@ struct WordTable {
   WordTable(Scope s, const ModelSizes& sizes, int64_t width, int64_t times, double deviation,
             const Parameter& fixed);
   Tensor operator()(const Sequences& words, const Tensor& places, const Tensor& weights) const;
-  // Plain sums of single words: candidates and answers.
+  // Plain sums of the words of each sequence, and of single words: candidates and answers.
+  Tensor each(const Sequences& words) const;
   Tensor rows(const Tensor& ids) const;
 
   Parameter weight;        // [vocabulary + times, width]
