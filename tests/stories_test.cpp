@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "fovea/attention/recorder.h"
+#include "fovea/base/words.h"
 #include "fovea/kernel/bags.h"
 #include "fovea/memory/bags.h"
 #include "fovea/model/memory/end_to_end.h"
@@ -138,16 +140,85 @@ TEST(Stories, SayWhatIsWrong) {
   EXPECT_EQ(read_stories(s.write("some.txt", std::string("1 A b.\n") + babi)).size(), 3u);
 }
 
+// bAbI's numbers go, those that people write stay.
+TEST(Stories, NumbersInFrontAreBabisOnlyWhereAStoryBeginsWithOne) {
+  const ScratchFolder s;
+  const auto words = [](const StoryQuestion& q, size_t i) { return joined((*q.story)[i].words); };
+  const auto plain =
+      read_stories(s.write("plain.txt",
+                           "Ann is in Rome.\n2 dogs are in Lima.\n1 cat is in Oslo.\n"
+                           "Where are 2 dogs?\tLima\t2\n"));
+  ASSERT_EQ(plain.size(), 1u);
+  EXPECT_EQ(plain[0].sentences, 3u);
+  EXPECT_EQ(words(plain[0], 1), "2 dogs are in lima");
+  EXPECT_EQ(words(plain[0], 2), "1 cat is in oslo");
+  const auto numbered = read_stories(
+      s.write("numbered.txt",
+              "1 Ann left.\n2 3 dogs came.\n3 Who left?\tann\t1\n4 Bob left.\n2 cats came.\n"
+              "6 Who came?\tcats\t5\n1 Bob is here.\n2 Who is here?\tbob\t1\n"));
+  ASSERT_EQ(numbered.size(), 3u);
+  EXPECT_EQ(words(numbered[0], 1), "3 dogs came");
+  EXPECT_EQ(words(numbered[1], 3), "2 cats came");
+  EXPECT_EQ(numbered[1].facts, std::vector<int32_t>{3});
+  EXPECT_EQ(numbered[2].sentences, 1u);
+}
+
+// What is a sentence when it is learned is one when it is asked about.
+TEST(Stories, LinesAreSentencesAndOnlyAQuestionBehindOthersIsCut) {
+  const StoryQuestion lines =
+      story_of_text("Dr. Smith is in Rome. He is ill.\nBob is in Oslo.\nWhere is Dr. Smith?");
+  ASSERT_EQ(lines.sentences, 2u);
+  EXPECT_EQ((*lines.story)[0].words, words_of_sentence("dr smith is in rome he is ill"));
+  EXPECT_EQ(lines.question, words_of_sentence("where is dr smith"));
+  EXPECT_EQ(story_of_text("Dr. Smith left. Bob came.\nAnn left. Where is Bob?").sentences, 2u);
+  const StoryQuestion told = story_of_text("1 Ann left.\n2 Bob came.\n3 Where is Bob?");
+  EXPECT_EQ((*told.story)[1].words, (Words{"bob", "came"}));
+}
+
+TEST(Stories, JsonHasTextsListsAndMemories) {
+  const auto of = [](const std::string& rest) {
+    return story_of_text(R"({"question": "Where is Ann?", )" + rest + "}");
+  };
+  EXPECT_EQ(of(R"("story": "Ann is in Rome. Bob is in Oslo.")").sentences, 2u);
+  EXPECT_EQ(of(R"("story": ["Ann is in Rome. Bob is in Oslo."])").sentences, 1u);
+  EXPECT_EQ(of(R"("story": null, "memory": [["ann", "rome"]])").sentences, 1u);
+  for (const char* bad : {R"("story": {"a": "b"})", R"("story": 5)", R"("story": [{"a": "b"}])",
+                          R"("memory": {"a": ["b", "c"]})", R"("memory": "ann is in rome")",
+                          R"("memory": [["ann", ""]])", R"("memory": [{"key": "", "value": "a"}])"})
+    EXPECT_THROW(of(bad), Error) << bad;
+  // A mark may be what is remembered; a value of several words is one, in its sentence as well.
+  EXPECT_EQ((*of(R"("memory": [["film9", "stars", "?"]])").story)[0].value, Words{"?"});
+  const Remembered apart =
+      (*of(R"("memory": [{"key": "film9 stars", "value": ["Ann", "P1"]}])").story)[0];
+  EXPECT_EQ(apart.value, Words{"ann p1"});
+  EXPECT_EQ(apart.words, (Words{"film9", "stars", "ann p1"}));
+}
+
+TEST(Stories, WhatCannotBeReadIsToldAndLeftOut) {
+  const ScratchFolder s;
+  std::vector<std::string> bad;
+  const auto all = read_stories(
+      s.write("a.txt", "1 Ann left.\n2 Who left?\n3 Who left?\tann\t7\n4 Who left?\tann\t1\n"), "",
+      {.on_bad = [&](const std::string& problem) { bad.push_back(problem); }});
+  EXPECT_EQ(all.size(), 1u);
+  ASSERT_EQ(bad.size(), 2u);
+  EXPECT_NE(bad[1].find("a.txt:3: supporting fact 7"), std::string::npos) << bad[1];
+  const auto latin = read_stories(s.write("b.txt", "Ren\xe9 left.\nWho left?\tRen\xe9\n"), "",
+                                  {.encoding = "latin1"});
+  EXPECT_EQ(latin[0].answers[0], "ren\u00e9");
+}
+
 TEST(Stories, BuiltInOnesFollowFromTheirFacts) {
   const auto all = generate_stories(300, Random(1));
   ASSERT_EQ(all.size(), 300u);
   for (const StoryQuestion& q : all) {
     ASSERT_FALSE(q.facts.empty());
-    bool named = false;  // some supporting sentence names the answer
-    for (int32_t fact : q.facts) {
-      ASSERT_LT(static_cast<size_t>(fact), q.sentences);
-      const Words& words = (*q.story)[fact].words;
-      named |= std::ranges::find(words, q.answers[0]) != words.end();
+    EXPECT_EQ(std::set<int32_t>(q.facts.begin(), q.facts.end()).size(), q.facts.size()) << q.input;
+    bool named = false;  // one of as many as the task has names the answer
+    for (size_t k = 0; k < q.facts.size(); ++k) {
+      ASSERT_LT(static_cast<size_t>(q.facts[k]), q.sentences);
+      const Words& words = (*q.story)[q.facts[k]].words;
+      named |= k < std::stoul(q.task) && std::ranges::find(words, q.answers[0]) != words.end();
     }
     EXPECT_TRUE(named) << q.input;
   }

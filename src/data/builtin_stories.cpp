@@ -38,13 +38,15 @@ class World {
       const auto& trail = trails_[thing];
       if (facts == 2 && !trail.empty()) {
         const Stop& last = trail.back();
-        could.push_back(question({"Where", "is", "the", thing}, last.place, last.facts));
+        could.push_back(
+            question({"Where", "is", "the", thing}, last.place, {last.took, last.came}));
       }
       if (facts == 3 && trail.size() >= 2) {
         const Stop &last = trail.back(), &before = trail[trail.size() - 2];
+        // Each leads to the next. Who took it is another one only where it was left in between.
         StoryQuestion one = question({"Where", "was", "the", thing, "before", "the", last.place},
-                                     before.place, last.facts);
-        one.facts.insert(one.facts.end(), before.facts.begin(), before.facts.end());
+                                     before.place, {last.took, last.came, before.came});
+        if (before.took != last.took) one.facts.push_back(before.took);
         could.push_back(one);
       }
     }
@@ -64,7 +66,7 @@ class World {
   };
   struct Stop {
     std::string place;
-    std::vector<int32_t> facts;
+    int32_t took, came;  // by which sentences: who had it, and that he came there
   };
 
   int32_t tell(const std::string& sentence) {
@@ -96,7 +98,7 @@ class World {
                 tell(who + one_of({" went to the ", " moved to the ", " walked to the "}, random_) +
                      place + ".")};
     for (const auto& [thing, holder] : held_) {
-      if (holder.name == who) trails_[thing].push_back({place, {at_[who].told, holder.told}});
+      if (holder.name == who) trails_[thing].push_back({place, holder.told, at_[who].told});
     }
   }
   void take(const std::string& who) {
@@ -106,8 +108,7 @@ class World {
     if (!trail.empty() && trail.back().place != at_[who].name) return walk(who);
     held_[thing] = {who, tell(who + one_of({" took the ", " got the "}, random_) + thing + ".")};
     // Where it is follows from where the one who took it is.
-    if (trail.empty())
-      trails_[thing].push_back({at_[who].name, {held_[thing].told, at_[who].told}});
+    if (trail.empty()) trails_[thing].push_back({at_[who].name, held_[thing].told, at_[who].told});
   }
   void leave(const std::string& who) {
     for (const auto& [thing, holder] : held_) {

@@ -6,7 +6,8 @@
 
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
-#include "fovea/data/text_file.h"
+#include "fovea/base/words.h"
+#include "fovea/data/line_reader.h"
 
 namespace fovea {
 namespace {
@@ -41,8 +42,9 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 // A story while it is read.
 struct Reading {
+  StoryLines lines;
   std::vector<Remembered> sentences;
-  std::vector<int64_t> numbers;  // of the lines, by which facts are named
+  std::vector<int64_t> numbers;  // of the sentences, by which facts are named
   std::string text;
   std::vector<StoryQuestion> questions;
 
@@ -95,16 +97,61 @@ std::string task_of(const std::string& path, bool alone) {
   return alone ? "" : name.substr(0, name.find('.'));
 }
 
+void check_strings(const json& list, const std::string& where) {
+  check(list.is_array() && std::ranges::all_of(list, [](auto& x) { return x.is_string(); }), where,
+        ": a text is a string or a list of words");
+}
+
+// Marks alone are no words of a text.
 Words words_of(const json& value, const std::string& where) {
   if (value.is_string()) return words_of_sentence(value.get<std::string>());
-  check(value.is_array() && std::ranges::all_of(value, [](auto& x) { return x.is_string(); }),
-        where, ": a text is a string or a list of words");
+  check_strings(value, where);
   Words words;
   for (const auto& x : value) {
     const std::string word = to_lowercase(x.get<std::string>());
     if (!without_marks(word).empty()) words.push_back(word);
   }
   return words;
+}
+
+// In a memory they may be what is remembered.
+Words entry_of(const json& list, const std::string& where) {
+  check_strings(list, where);
+  Words words;
+  for (const auto& x : list) {
+    if (std::string word = to_lowercase(trimmed(x.get<std::string>())); !word.empty())
+      words.push_back(std::move(word));
+  }
+  return words;
+}
+
+Remembered memory_of(const json& one, const std::string& where) {
+  Remembered r;
+  std::string value;
+  if (one.is_object() && one.contains("key") && one.contains("value")) {
+    const json &key = one["key"], &is = one["value"];
+    r.key = key.is_string() ? words_of_sentence(key.get<std::string>()) : entry_of(key, where);
+    value = joined(entry_of(is.is_string() ? json::array({is}) : is, where));
+  } else {
+    check(one.is_array() && one.size() >= 2, where,
+          ": a memory is [entity, relation, value], or an object with key and value");
+    r.key = entry_of(json(one.begin(), one.end() - 1), where);
+    value = joined(entry_of(json::array({one.back()}), where));
+  }
+  check(!r.key.empty() && !value.empty(), where, ": a memory needs a key and a value, got ",
+        one.dump());
+  r.value = {value};
+  r.words = r.key;
+  r.words.push_back(value);
+  return r;
+}
+
+// The list of that name; empty where there is none.
+json list_in(const json& j, const char* name, const std::string& where) {
+  const json list = j.value(name, json());
+  if (list.is_null()) return json::array();
+  check(list.is_array(), where, ": its ", name, " is a list, got ", list.dump());
+  return list;
 }
 
 StoryQuestion of_json(const std::string& line, const std::string& where, bool answered) {
@@ -123,25 +170,14 @@ StoryQuestion of_json(const std::string& line, const std::string& where, bool an
   }
   check(!answered || !q.answers.empty(), where, ": the question has no answer");
   std::vector<Remembered> story;
-  for (const auto& one : j.value("memory", json::array())) {
-    Remembered r;
-    if (one.is_object() && one.contains("key") && one.contains("value")) {
-      r.key = words_of(one["key"], where);
-      r.value =
-          words_of(one["value"].is_string() ? json::array({one["value"]}) : one["value"], where);
-    } else {
-      const Words all = words_of(one, where);
-      check(one.is_array() && all.size() >= 2, where,
-            ": a memory is [entity, relation, value], or an object with key and value");
-      r.key.assign(all.begin(), all.end() - 1);
-      r.value = {all.back()};
-    }
-    r.words = r.key;
-    r.words.insert(r.words.end(), r.value.begin(), r.value.end());
-    story.push_back(std::move(r));
+  for (const auto& one : list_in(j, "memory", where)) story.push_back(memory_of(one, where));
+  if (j.contains("story") && j["story"].is_string()) {
+    for (const std::string& sentence : sentences_of(j["story"].get<std::string>()))
+      story.push_back({words_of_sentence(sentence), {}, {}});
+  } else {
+    for (const auto& one : list_in(j, "story", where))
+      story.push_back({words_of(one, where), {}, {}});
   }
-  for (const auto& one : j.value("story", json::array()))
-    story.push_back({words_of(one, where), {}, {}});
   q.sentences = story.size();
   q.story = std::make_shared<const std::vector<Remembered>>(std::move(story));
   if (j.contains("split") && j["split"].is_string()) q.split = j["split"];
@@ -150,36 +186,57 @@ StoryQuestion of_json(const std::string& line, const std::string& where, bool an
   return q;
 }
 
-void read_file(const std::string& path, const std::string& task, std::vector<StoryQuestion>& to) {
+void read_line(Reading& story, std::string_view raw, const std::string& where,
+               const std::string& task, std::vector<StoryQuestion>& to) {
+  const std::string line = trimmed(raw);
+  if (line.starts_with('{')) {
+    to.push_back(of_json(line, where, true));
+    if (to.back().task.empty()) to.back().task = task;
+    return;
+  }
+  if (line.empty()) return story.finish(to);
+  std::vector<std::string> fields = split(std::string(raw), '\t');
+  StoryLines lines = story.lines;
+  const StoryLine one = lines.next(fields[0]);
+  if (one.first) story.finish(to);
+  story.lines = lines;
+  const std::string text = trimmed(one.text);
+  if (fields.size() > 1) {
+    fields[0] = text;
+    return add_question(story, fields, where, task);
+  }
+  check(!is_question(text), where,
+        ": the question has no answer; put it behind a tab, as in 'Where is Mary?<TAB>garden'");
+  story.sentences.push_back({words_of_sentence(text), {}, {}});
+  story.numbers.push_back(one.number > 0 ? one.number : std::ssize(story.sentences));
+  story.text += text + "\n";
+}
+
+void read_file(const std::string& path, const std::string& task, const StoryReading& how,
+               std::vector<StoryQuestion>& to) {
   const size_t before = to.size();
   Reading story;
-  for_each_line(path, [&](std::string_view raw, int64_t number) {
-    const std::string where = say(path, ":", number), line = trimmed(raw);
-    if (line.starts_with('{')) {
-      to.push_back(of_json(line, where, true));
-      if (to.back().task.empty()) to.back().task = task;
-      return;
+  LineReader lines(path, how.encoding);
+  for (Got got; (got = lines.next()) != Got::end;) {
+    const std::string where = say(path, ":", lines.number());
+    try {
+      check<ErrorKind::input>(got == Got::good, where, ": ", lines.problem());
+      read_line(story, lines.text(), where, task, to);
+    } catch (const Error& error) {
+      if (!how.on_bad) throw;
+      how.on_bad(error.what());
     }
-    if (line.empty()) return story.finish(to);
-    std::vector<std::string> fields = split(std::string(raw), '\t');
-    // A number in front: bAbI's, where 1 begins a story.
-    const auto digits = fields[0].find_first_not_of("0123456789");
-    int64_t n = static_cast<int64_t>(story.sentences.size()) + 1;
-    if (digits != 0 && digits != std::string::npos && digits < 9 && fields[0][digits] == ' ') {
-      n = std::stoll(fields[0].substr(0, digits));
-      fields[0] = fields[0].substr(digits + 1);
-      if (n == 1) story.finish(to);
-    }
-    if (fields.size() > 1) return add_question(story, fields, where, task);
-    check(!is_question(fields[0]), where,
-          ": the question has no answer; put it behind a tab, as in 'Where is Mary?<TAB>garden'");
-    story.sentences.push_back({words_of_sentence(fields[0]), {}, {}});
-    story.numbers.push_back(n);
-    story.text += trimmed(fields[0]) + "\n";
-  });
+  }
   story.finish(to);
   check(to.size() > before, path,
         ": holds no question; one ends with ? and has its answer behind a tab");
+}
+
+// "Dr." ends no sentence.
+bool ends_with_title(const std::string& text) {
+  static constexpr std::string_view titles[] = {"Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof."};
+  const auto words = split_at_spaces(text);
+  return !words.empty() && std::ranges::find(titles, words.back()) != std::end(titles);
 }
 
 }  // namespace
@@ -201,7 +258,8 @@ std::vector<std::string> sentences_of(const std::string& text) {
     }
     all.back() += text[i];
     const bool end = text[i] == '.' || text[i] == '!' || text[i] == '?';
-    if (end && i + 1 < text.size() && text[i + 1] == ' ') all.emplace_back();
+    if (end && i + 1 < text.size() && text[i + 1] == ' ' && !ends_with_title(all.back()))
+      all.emplace_back();
   }
   std::vector<std::string> kept;
   for (const std::string& one : all) {
@@ -216,12 +274,23 @@ StoryQuestion story_of_text(const std::string& text) {
   if (trimmed(text).starts_with('{')) return of_json(trimmed(text), "qa", false);
   std::vector<Remembered> story;
   StoryQuestion q;
-  const auto all = sentences_of(text);
+  StoryLines lines;
+  std::string last;
+  const auto tell = [&](const std::string& sentence) {
+    if (!sentence.empty() && !is_question(sentence))
+      story.push_back({words_of_sentence(sentence), {}, {}});
+  };
+  for (const std::string& raw : split(text, '\n')) {
+    if (trimmed(raw).empty()) continue;
+    const StoryLine line = lines.next(raw);
+    tell(last);
+    if (line.first) story.clear();
+    last = trimmed(line.text);
+  }
+  const auto all = sentences_of(last);
   check(!all.empty() && is_question(all.back()),
         "qa: needs a story and a question at its end, which ends with '?', got '", text, "'");
-  for (size_t i = 0; i + 1 < all.size(); ++i) {
-    if (!is_question(all[i])) story.push_back({words_of_sentence(all[i]), {}, {}});
-  }
+  for (size_t i = 0; i + 1 < all.size(); ++i) tell(all[i]);
   q.question = words_of_sentence(all.back());
   q.sentences = story.size();
   q.story = std::make_shared<const std::vector<Remembered>>(std::move(story));
@@ -229,7 +298,26 @@ StoryQuestion story_of_text(const std::string& text) {
   return q;
 }
 
-std::vector<StoryQuestion> read_stories(const std::string& path, const std::string& part) {
+StoryLine StoryLines::next(std::string_view line) {
+  const size_t digits = line.find_first_not_of("0123456789");
+  int64_t number = 0;
+  if (digits != 0 && digits < 9 && line[digits] == ' ')
+    number = std::stoll(std::string(line.substr(0, digits)));
+  StoryLine one{line, 0, !begun_ || (last_ > 0 && number == 1)};
+  begun_ = true;
+  if (one.first) last_ = 0;
+  if (one.first ? number == 1 : last_ > 0 && number > last_) {
+    one.text.remove_prefix(digits + 1);
+    last_ = number;
+  } else if (last_ > 0) {
+    ++last_;
+  }
+  one.number = last_;
+  return one;
+}
+
+std::vector<StoryQuestion> read_stories(const std::string& path, const std::string& part,
+                                        const StoryReading& how) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   if (fs::is_directory(path)) {
@@ -247,7 +335,7 @@ std::vector<StoryQuestion> read_stories(const std::string& path, const std::stri
     files = split(path, ',');
   }
   std::vector<StoryQuestion> all;
-  for (const std::string& file : files) read_file(file, task_of(file, files.size() == 1), all);
+  for (const std::string& file : files) read_file(file, task_of(file, files.size() == 1), how, all);
   return all;
 }
 
