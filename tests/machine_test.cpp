@@ -15,6 +15,7 @@
 #include "fovea/op/softmax.h"
 #include "support/layer.h"
 #include "support/program.h"
+#include "support/scratch.h"
 
 namespace fovea::test {
 namespace {
@@ -159,7 +160,8 @@ TEST(Machine, ARecorderSeesHeadsAndContents) {
   }
 }
 
-// The slots are the same for all sequences, and content tells them apart before anything is written.
+// The slots are the same for all sequences, and content tells them apart before anything is
+// written.
 TEST(Machine, ALearnedFirstMemoryHasSlotsThatDiffer) {
   Parameters table(6);
   TuringOptions o = small_turing("lstm");
@@ -180,9 +182,21 @@ TEST(Machine, TheFirstStrengthIsWhatWasAskedFor) {
     o.strength = strength;
     const TuringMachine model(table, sizes, o, by("cosine"));
     const auto bias = table["heads/bias"].read();
-    EXPECT_NEAR(std::log1p(std::exp(-std::abs(bias[o.slot_width]))) +
-                    std::max(bias[o.slot_width], 0.0f),
-                strength, 1e-4 * strength);
+    EXPECT_NEAR(
+        std::log1p(std::exp(-std::abs(bias[o.slot_width]))) + std::max(bias[o.slot_width], 0.0f),
+        strength, 1e-4 * strength);
+  }
+}
+
+TEST(Machine, ADequesEndsAreSeenApart) {
+  for (const StackKind kind : {StackKind::queue, StackKind::deque}) {
+    Parameters table(6);
+    const StackMachine model(table, sizes, kind, {});
+    Recorder recorder;
+    model(steps(Dtype::f32));
+    const int64_t ends = kind == StackKind::deque ? 2 : 1;
+    EXPECT_EQ(recorder["held"].rows.shape(), (Shape{B, ends, 1, 1}));
+    EXPECT_EQ(recorder.maps().back().weights.rows.shape(), (Shape{B, ends, 1, T}));
   }
 }
 
@@ -292,6 +306,8 @@ TEST(Algorithms, ALineThatIsNoProblemIsRefused) {
                                                         {"recall", "111111 ? 111111"},
                                                         {"n-gram", "012"},
                                                         {"sort", "10101010"},
+                                                        {"sort", "10101010:nan"},
+                                                        {"sort", "10101010:1e39"},
                                                         {"reverse", "4 99"},
                                                         {"anbn", "aab"},
                                                         {"ram-access", "7 1 2 3"},
@@ -301,6 +317,17 @@ TEST(Algorithms, ALineThatIsNoProblemIsRefused) {
   EXPECT_THROW(lengths_of("lengths", "9-3"), Error);
   EXPECT_THROW(lengths_of("lengths", "many"), Error);
   EXPECT_EQ(lengths_of("lengths", "8,1-3,2").size(), 4u);
+}
+
+// Too short to be a problem, which laying out says: drawing must not write beyond what there is.
+TEST(Algorithms, TheShortestThatAreDrawnAreAsLongAsAskedFor) {
+  for (const Algorithm& of : algorithms()) {
+    if (!of.name.starts_with("ram-")) continue;
+    for (int64_t length = 1; length < 4; ++length) {
+      const std::string line = of.draw({}, length, Random(1), Random(2));
+      EXPECT_EQ(std::ssize(algorithm::words_of(line)), length) << of.name << ": " << line;
+    }
+  }
 }
 
 // The best estimator of n-grams: what it gives is a probability, and it does better than a coin.
@@ -332,6 +359,20 @@ TEST(Algorithm, LengthsThatNobodySaidSuitTheSymbols) {
               "transformer --position learned --bits 4 --layers 1 --width 16 " + "--heads 2",
           true);
   EXPECT_EQ(repeats.exit, 0) << repeats.out;
+}
+
+TEST(Algorithm, AFileThatIsMeasuredOnSaysWhereItIsWrong) {
+  const ScratchFolder s;
+  const std::string folder = s.path() + "/model";
+  ASSERT_EQ(run(program + " train algorithm --data builtin:anbn --model stack_rnn --lengths 1-2 " +
+                "--test-lengths 2 --steps 1 --out " + folder)
+                .exit,
+            0);
+  for (const char* second : {"aab", ""}) {
+    const std::string file = s.write("lines.txt", std::string("aabb\n") + second + "\nab\n");
+    expect_refused("eval " + folder + " --data " + file, 1,
+                   say(file, ":2: anbn: '", second, "' is no word of the language"));
+  }
 }
 
 }  // namespace

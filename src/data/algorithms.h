@@ -41,6 +41,7 @@ struct Algorithm {
   std::string (*symbol)(int64_t symbol);  // how an answer writes it
   std::string unit;                       // of a length
   std::string lengths, measured;          // to train and to test on, if no others are said
+  std::vector<std::string> options{};     // that it reads: of bits, symbols, repeats
 };
 // All that are built in.
 const std::vector<Algorithm>& algorithms();

@@ -188,7 +188,8 @@ StepSequence lay_sort(const O& o, const std::string& line) {
     char* end = nullptr;
     const std::string number = word.substr(colon + 1);
     const double priority = std::strtod(number.c_str(), &end);
-    check(!number.empty() && *end == 0, "sort: '", number, "' is not a priority");
+    check(!number.empty() && *end == 0 && std::isfinite(static_cast<float>(priority)), "sort: '",
+          number, "' is not a priority");
     items.push_back({vector_of("sort", word.substr(0, colon), o.bits), priority});
   }
   const auto L = static_cast<int64_t>(items.size()), wanted = std::max<int64_t>(1, L * 4 / 5);
@@ -218,16 +219,56 @@ std::vector<Algorithm> of_bits() {
   const auto same = [](const O& o) { return o.bits; };
   const auto one = [](const O&) { return int64_t{1}; };
   const auto two = [](const O&) { return int64_t{2}; };
-  return {{"copy", "vectors of bits, to be written again", true, plus1, same, draw_vectors,
-           lay_copy, nullptr, "vectors", "1-20", "10,20,40,80,120"},
-          {"repeat-copy", "the same several times, and then an end mark", true, plus2, plus1,
-           draw_repeat, lay_repeat, nullptr, "vectors", "1-10", "5,10,20"},
-          {"recall", "items of three vectors: which one came after this?", true, plus2, same,
-           draw_recall, lay_recall, nullptr, "items", "2-6", "2,4,6,10,15"},
+  return {{"copy",
+           "vectors of bits, to be written again",
+           true,
+           plus1,
+           same,
+           draw_vectors,
+           lay_copy,
+           nullptr,
+           "vectors",
+           "1-20",
+           "10,20,40,80,120",
+           {"bits"}},
+          {"repeat-copy",
+           "the same several times, and then an end mark",
+           true,
+           plus2,
+           plus1,
+           draw_repeat,
+           lay_repeat,
+           nullptr,
+           "vectors",
+           "1-10",
+           "5,10,20",
+           {"bits", "repeats"}},
+          {"recall",
+           "items of three vectors: which one came after this?",
+           true,
+           plus2,
+           same,
+           draw_recall,
+           lay_recall,
+           nullptr,
+           "items",
+           "2-6",
+           "2,4,6,10,15",
+           {"bits"}},
           {"n-gram", "the next bit of a random 6-gram, learned on the way", true, two, one,
            draw_ngram, lay_ngram, nullptr, "bits", "200", "200"},
-          {"sort", "vectors by their priorities, the first four fifths", true, plus2, same,
-           draw_sort, lay_sort, nullptr, "vectors", "20", "20"}};
+          {"sort",
+           "vectors by their priorities, the first four fifths",
+           true,
+           plus2,
+           same,
+           draw_sort,
+           lay_sort,
+           nullptr,
+           "vectors",
+           "20",
+           "20",
+           {"bits"}}};
 }
 
 }  // namespace fovea::algorithm

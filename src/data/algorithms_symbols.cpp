@@ -212,9 +212,10 @@ StepSequence lay_moved(const char* name, const O& o, const std::string& line, bo
 }
 // p, q, A_0 .. A_n-1, 0: A_p and A_q change places.
 std::string draw_swap(const O&, int64_t M, Random, Random random) {
-  std::vector<int64_t> c(M, 0);
+  std::vector<int64_t> c(std::max<int64_t>(2, M), 0);
   c[0] = below(M - 3, random), c[1] = below(M - 3, random);
   for (int64_t i = 2; i + 1 < M; ++i) c[i] = 1 + below(M - 1, random);
+  c.resize(M);
   return cells_text(c);
 }
 StepSequence lay_swap(const O& o, const std::string& line) {
@@ -232,8 +233,8 @@ std::vector<Algorithm> of_symbols() {
   const auto plus1 = [](const O& o) { return o.symbols + 1; };
   const auto make = [&](const char* name, const char* help,
                         StepSequence (*lay)(const O&, const std::string&)) {
-    return Algorithm{name, help,        false,     plus1,  plus1,         draw_symbols,
-                     lay,  number_text, "symbols", "8-64", "16,64,96,128"};
+    return Algorithm{name, help,        false,     plus1,  plus1,          draw_symbols,
+                     lay,  number_text, "symbols", "8-64", "16,64,96,128", {"symbols"}};
   };
   return {make("symbol-copy", "symbols, to be written again", lay_symbol_copy),
           make("reverse", "symbols, backwards", lay_reverse),
@@ -252,8 +253,8 @@ std::vector<Algorithm> of_cells() {
   const auto make = [&](const char* name, const char* help,
                         std::string (*draw)(const O&, int64_t, Random, Random),
                         StepSequence (*lay)(const O&, const std::string&)) {
-    return Algorithm{name, help,        false,   plus1,  same,        draw,
-                     lay,  number_text, "cells", "6-10", "8,10,16,20"};
+    return Algorithm{name, help,        false,   plus1,  same,         draw,
+                     lay,  number_text, "cells", "6-10", "8,10,16,20", {"symbols"}};
   };
   return {
       make("ram-access", "memory cells: the one that the first names", draw_access, lay_access),

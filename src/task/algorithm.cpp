@@ -101,11 +101,16 @@ class AlgorithmSolver final : public Solver {
     if (part == "dev") return measure(drawn("dev", dev_lengths(), 0));
     if (part == "test") return measure(drawn("test", measured_, 0));
     Problems given;
-    for (const std::string& line : read_lines(part)) {
-      algorithm_.lay(options_, line);
-      given.lines.push_back(line);
+    for_each_line(part, [&](std::string_view line, int64_t number) {
+      given.lines.emplace_back(line);
       given.lengths.push_back(0);
-    }
+      try {
+        algorithm_.lay(options_, given.lines.back());
+      } catch (const Error& error) {
+        fail<ErrorKind::input>(part, ":", number, ": ", error.what());
+      }
+    });
+    check<ErrorKind::input>(!given.lines.empty(), part, ": is empty; needs at least one problem");
     return measure(given);
   }
 
@@ -262,8 +267,12 @@ class AlgorithmSolver final : public Solver {
 
   std::string symbol_text(int64_t symbol) const {
     if (!algorithm_.symbol) return std::to_string(symbol);
-    const bool end = symbol == options_.symbols;
-    return end ? "(end)" : algorithm_.symbol(symbol);
+    return is_mark(symbol) ? "(end)" : algorithm_.symbol(symbol);
+  }
+  // The one behind all symbols. A language has its own letters, whatever the option says.
+  bool is_mark(int64_t symbol) const {
+    return symbol == options_.symbols &&
+           std::ranges::find(algorithm_.options, "symbols") != algorithm_.options.end();
   }
 
   bool is_ngram() const { return algorithm_.name == "n-gram"; }
@@ -354,8 +363,7 @@ class AlgorithmSolver final : public Solver {
         labels.push_back(mark ? "|" : text_of_bits(row.first(options_.bits)));
       } else {
         const auto at = std::ranges::max_element(row) - row.begin();
-        const bool mark = !algorithm_.in_bits && at == options_.symbols;
-        labels.push_back(mark ? "|" : symbol_text(at));
+        labels.push_back(is_mark(at) ? "|" : symbol_text(at));
       }
     }
     return labels;

@@ -40,15 +40,15 @@ Tensor StackMachine::step(const Tensor& x, State& state) const {
   const Tensor h = controller_.step(concat({x, state.reads}, 1), state.controller);
   state.reads = state.stacks.step(controls_(h));
   if (Recorder* recorder = Recorder::current()) {
-    // What is held, by the step that pushed it.
-    const int64_t B = x.dim(0);
+    // What is held at each end, by the step that pushed it.
+    const int64_t B = x.dim(0), ends = kind_ == StackKind::deque ? 2 : 1;
     std::vector<float> all;
     for (int64_t b = 0; b < B; ++b) {
       const auto held = state.stacks.held(b);
       all.insert(all.end(), held.begin(), held.end());
     }
     Weights w;
-    w.rows = Tensor::of({B, 1, 1, static_cast<int64_t>(all.size()) / B}, all);
+    w.rows = Tensor::of({B, ends, 1, static_cast<int64_t>(all.size()) / B / ends}, all);
     recorder->keep(path_.empty() ? "held" : path_ + "/held", std::move(w));
   }
   return concat({h, state.reads}, 1);
