@@ -361,6 +361,16 @@ TEST(Algorithm, LengthsThatNobodySaidSuitTheSymbols) {
   EXPECT_EQ(repeats.exit, 0) << repeats.out;
 }
 
+TEST(Algorithm, OptionsThatMeanNothingForTheDataAreRefused) {
+  const std::string train = "train algorithm --steps 1 --data builtin:";
+  for (const char* words : {"copy --set symbols=9", "copy --set repeats=3", "anbn --set bits=4",
+                            "anbncndn --set symbols=2", "copy --set smoothing=0.1"}) {
+    const Ended refused = run(program + " " + train + words, true);
+    EXPECT_EQ(refused.exit, 2) << words;
+    EXPECT_NE(refused.out.find("' means nothing for builtin:"), std::string::npos) << refused.out;
+  }
+}
+
 TEST(Algorithm, AFileThatIsMeasuredOnSaysWhereItIsWrong) {
   const ScratchFolder s;
   const std::string folder = s.path() + "/model";

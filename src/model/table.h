@@ -24,6 +24,8 @@ struct ModelEntry {
   bool reads_letters = false;    // of texts: the same, with words in the place of sentences
   // What suits it where the task's own defaults do not.
   Settings defaults{};
+  // Options of training that mean nothing for it.
+  std::vector<std::string> unread{};
   // The options it reads, given what has been chosen so far.
   std::function<std::vector<FieldInfo>(const Settings&)> options;
   // The model, with its parameters under the Scope.

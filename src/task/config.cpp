@@ -124,12 +124,16 @@ bool has_model(const std::string& name, Takes takes, Gives gives) {
 
 namespace {
 
-// What suits the built-in data that was asked for.
-Settings builtin_settings(const Task& task, const Settings& said) {
+// The built-in data that was asked for; without a name if none was.
+Builtin builtin_of(const Task& task, const Settings& said) {
   constexpr std::string_view builtin = "builtin:";
   const std::string data = said.get("data");
   if (!data.starts_with(builtin)) return {};
-  return find_builtin(task, data.substr(builtin.size())).settings;
+  return find_builtin(task, data.substr(builtin.size()));
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 TaskVariant first_variant(const Task& task) {
@@ -160,7 +164,7 @@ bool is_of_both(const Task& task, const std::string& model) {
 TaskVariant variant_of(const Task& task, const Settings& said) {
   if (!task.also) return first_variant(task);
   const TaskVariant& second = *task.also;
-  const std::string model = said.get("model", builtin_settings(task, said).get("model"));
+  const std::string model = said.get("model", builtin_of(task, said).settings.get("model"));
   const bool first = model.empty() || has_model(model, task.takes, task.gives),
              other = model.empty() || has_model(model, second.takes, second.gives);
   bool named = ("," + said.get("columns")).find("," + second.column + "=") != std::string::npos;
@@ -199,7 +203,7 @@ namespace {
 std::string model_name(const Task& task, const Settings& said) {
   const TaskVariant variant = variant_of(task, said);
   if (said.has("model")) return said.get("model");
-  if (const Settings suits = builtin_settings(task, said); suits.has("model")) {
+  if (const Settings suits = builtin_of(task, said).settings; suits.has("model")) {
     return suits.get("model");
   }
   return variant.defaults.get("model", models_for(variant.takes, variant.gives)[0]->name);
@@ -211,7 +215,7 @@ Settings suggested(const Task& task, const Settings& said) {
   Settings all = variant.defaults;
   const std::string model = model_name(task, said);
   all.set(find_model(model, variant.takes, variant.gives).defaults);
-  all.set(builtin_settings(task, said));
+  all.set(builtin_of(task, said).settings);
   all.set("model", model);
   const auto vectors = vector_files(said.get("vectors"));
   if (!vectors.empty() && !said.has("vector_widths")) {
@@ -253,7 +257,7 @@ const FieldInfo* find_option(const std::vector<OptionGroup>& groups, std::string
 }
 
 [[noreturn]] void refuse(const std::vector<OptionGroup>& groups, const Task& task,
-                         const std::string& model, const std::string& name) {
+                         const std::string& model, const Builtin& data, const std::string& name) {
   std::vector<std::string> all;
   std::string shown;
   for (const OptionGroup& group : groups) {
@@ -265,6 +269,7 @@ const FieldInfo* find_option(const std::vector<OptionGroup>& groups, std::string
     }
   }
   if (!option_exists(name)) fail(unknown_name("option", name, all));
+  check(!has(data.unread, name), "option '", name, "' means nothing for builtin:", data.name);
   const std::string near = nearest_name(name, all);
   fail("option '", name, "' is not read by the model ", model, " of ", task.name,
        near.empty() ? "" : say("; did you mean '", near, "'?"),
@@ -310,6 +315,12 @@ std::vector<OptionGroup> options_of(const Task& task, const Settings& said) {
       if (const std::string* text = fallback.find(field.name)) field.fallback = *text;
     }
   }
+  const Builtin data = builtin_of(task, said);
+  for (OptionGroup& group : groups) {
+    std::erase_if(group.fields, [&](const FieldInfo& field) {
+      return has(data.unread, field.name) || has(entry.unread, field.name);
+    });
+  }
   std::erase_if(groups, [](const OptionGroup& group) { return group.fields.empty(); });
   return groups;
 }
@@ -325,7 +336,7 @@ Config checked_config(const Task& task, const Settings& said, bool stored) {
   const std::vector<OptionGroup> groups = options_of(task, said);
   for (const auto& [name, text] : said) {
     const FieldInfo* field = find_option(groups, name);
-    if (!field) refuse(groups, task, model_name(task, said), name);
+    if (!field) refuse(groups, task, model_name(task, said), builtin_of(task, said), name);
     if (!stored || text != field->fallback) field->check_text(text);
   }
   Settings settings;
@@ -425,7 +436,13 @@ Config config_from_json(const std::string& task, const nlohmann::json& options) 
       fail("config: option '", name, "' cannot be ", value.dump());
     }
   }
-  return checked_config(find_task(task), settings, true);
+  // What says nothing about such a model was once taken all the same.
+  const auto groups = options_of(find_task(task), settings);
+  Settings read;
+  for (const auto& [name, text] : settings) {
+    if (find_option(groups, name) || !option_exists(name)) read.set(name, text);
+  }
+  return checked_config(find_task(task), read, true);
 }
 
 }  // namespace fovea

@@ -129,8 +129,9 @@ class Solver : public Learner {
 
 // Data that our own code generates.
 struct Builtin {
-  std::string name, help;  // as in builtin:NAME, and what it holds
-  Settings settings{};     // that suit it
+  std::string name, help;             // as in builtin:NAME, and what it holds
+  Settings settings{};                // that suit it
+  std::vector<std::string> unread{};  // options that mean nothing for it
 };
 
 // What a task can be given instead of what it mostly is.

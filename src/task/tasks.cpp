@@ -19,6 +19,11 @@ std::vector<Builtin> algorithm_data() {
   for (Builtin& one : list) {
     if (one.name == "recall") one.settings = {{"bits", "6"}};
     if (one.name.starts_with("ram-")) one.settings = {{"symbols", "24"}};
+    const Algorithm& of = find_algorithm(one.name);
+    for (const char* option : {"bits", "symbols", "repeats"}) {
+      if (std::ranges::find(of.options, option) == of.options.end()) one.unread.push_back(option);
+    }
+    if (of.in_bits) one.unread.push_back("smoothing");
   }
   return list;
 }
@@ -196,7 +201,8 @@ const std::vector<Task>& tasks() {
        .takes = Takes::story,
        .gives = Gives::choice,
        .several_answers = true,
-       .data_options = with({"tasks", "min_count", "hashed", "longest"}),
+       .data_options = {"data", "dev", "test", "dev_part", "test_part", "examples", "encoding",
+                        "skip_bad", "tasks", "min_count", "hashed"},
        .answer_options = {},
        .builtin = {{"stories", "people, places and things, with one to three supporting facts"}},
        .defaults = {{"optimizer", "sgd"},

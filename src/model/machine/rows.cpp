@@ -102,6 +102,7 @@ std::vector<ModelEntry> machine_rows() {
        .equation = "registers, cells: distributions;  module(sum_j c_j v_j, ..);  L = - sum_t p_t "
                    "sum_i log M_t[i, y_i]",
        .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"batch", "16"}, {"clip", "1"}},
+       .unread = {"smoothing"},
        .options = [](const Settings&) { return random_access_fields().infos(); },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {

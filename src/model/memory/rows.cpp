@@ -37,7 +37,14 @@ std::vector<ModelEntry> memory_rows() {
        .title = "End-to-end memory network",
        .paper = "Sukhbaatar, Szlam, Weston, Fergus 2015",
        .equation = "o = sum_i softmax(u . m_i) c_i,  u <- u + o,  p = softmax(W u)",
-       .options = [](const Settings& s) { return with_look(end_to_end_fields().infos(), s); },
+       .options =
+           [](const Settings& s) {
+             Infos list = end_to_end_fields().infos();
+             // It is noise of times.
+             if (!flag_of("times", s.get("times", "true")))
+               std::erase_if(list, [](const FieldInfo& info) { return info.name == "noise"; });
+             return with_look(std::move(list), s);
+           },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const EndToEndMemory>(
@@ -51,6 +58,7 @@ std::vector<ModelEntry> memory_rows() {
        .equation = "o_h = argmax_i s_O([x, m_o1 ..], m_i),  r = argmax_w s_R([x, m_o1 ..], w)",
        .defaults =
            {{"optimizer", "adam"}, {"rate", "0.01"}, {"momentum", "0"}, {"schedule", "cosine"}},
+       .unread = {"smoothing"},
        .options =
            [](const Settings& s) {
              Infos list = memory_network_fields().infos();
