@@ -404,6 +404,95 @@ TEST(QaTask, PartsThatAFileDoesNotMark) {
   EXPECT_EQ(trained.exit, 0) << trained.out;
 }
 
+// A folder's train files were learned from; its test files measure.
+TEST(QaTask, AFolderIsMeasuredOnItsTestFiles) {
+  const ScratchFolder s;
+  std::string train;
+  for (int i = 0; i < 30; ++i) train += "1 Ann is here.\n2 Who is here?\tann\t1\n";
+  s.write("qa1_train.txt", train);
+  s.write("qa1_test.txt", "1 Bob is here.\n2 Who is here?\tcarol\t1\n");
+  const std::string folder = s.path() + "/model";
+  const Ended trained =
+      run(program + " train qa --steps 3 --data " + s.path() + " --out " + folder, true);
+  ASSERT_EQ(trained.exit, 0) << trained.out;
+  const Ended measured = run(program + " eval " + folder + " --json --data " + s.path());
+  ASSERT_EQ(measured.exit, 0) << measured.out;
+  EXPECT_EQ(nlohmann::json::parse(measured.out)["examples"], 1);
+}
+
+// What a file marks as test is not learned from because validation has a file of its own.
+TEST(QaTask, MarksCountBesideAFileToValidateOn) {
+  const ScratchFolder s;
+  const auto line = [](const std::string& split) {
+    return R"({"question": "Who is here?", "answer": "ann", "story": ["Ann is here."], "split": ")" +
+           split + "\"}\n";
+  };
+  std::string all;
+  for (int i = 0; i < 7; ++i) all += line("train");
+  all += line("test") + line("test") + line("dev");
+  const Ended trained = run(program + " train qa --steps 2 --data " + s.write("a.jsonl", all) +
+                                " --dev " + s.write("dev.jsonl", line("") + line("")),
+                            true);
+  EXPECT_NE(trained.out.find("7 examples to learn from, 2 to validate on, 2 to test on"),
+            std::string::npos)
+      << trained.out;
+}
+
+TEST(QaTask, WhatCannotBeLearnedOrIsNotThereIsRefusedFirst) {
+  const ScratchFolder s;
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += "Ann is here.\nWho is here?\tann\t1\n\n";
+  text += "Ann is here.\nWho is ill?\tann\n";
+  const std::string data = s.write("a.txt", text);
+  const Ended none = run(program + " train qa --model memnn --steps 9 --data " + data + " --dev " +
+                             data + " --test " + data,
+                         true);
+  EXPECT_EQ(none.exit, 1);
+  EXPECT_NE(none.out.find("memnn: learns from supporting facts, and 1 of 31 questions to learn "
+                          "from have none, as 'who is ill?'"),
+            std::string::npos)
+      << none.out;
+  expect_refused("train qa --steps 1 --data builtin:stories --tasks 1,42", 1,
+                 "builtin:stories: holds no question of the tasks '42'; there are 1, 2, 3");
+  for (const char* words : {"--columns text=a", "--longest 9", "--no-times --noise 0.1",
+                            "--model memnn --smoothing 0.1"}) {
+    EXPECT_NE(run(program + " train qa --steps 1 --data builtin:stories " + words).exit, 0)
+        << words;
+  }
+}
+
+// An answer does not depend on what else is asked: memories in entries beside told ones.
+TEST(KeyValues, MemoriesAreReadEachByItself) {
+  const ScratchFolder s;
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    const std::string film = say("film", i);
+    const nlohmann::json memory{{{"key", {film, "stars"}}, {"value", {"ann", say("p", i)}}},
+                                {{"key", {film, "year"}}, {"value", {"year", say(1900 + i)}}}};
+    lines +=
+        nlohmann::json{
+            {"question", {film, "stars"}}, {"answers", {say("ann p", i)}}, {"memory", memory}}
+            .dump() +
+        "\n";
+  }
+  const std::string folder = s.path() + "/films";
+  const Ended trained = run(program + " train qa --model kv --hashed 0 --epochs 30 --data " +
+                                s.write("films.jsonl", lines) + " --out " + folder,
+                            true);
+  ASSERT_EQ(trained.exit, 0) << trained.out;
+  const std::string words = run("cat " + folder + "/words.json").out;
+  EXPECT_NE(words.find("\"ann p7\""), std::string::npos) << "a candidate is no unknown word";
+  const std::string first = lines.substr(0, lines.find('\n') + 1);
+  const auto asked = [&](const std::string& text) {
+    return run(program + " predict " + folder + " --scores --data " + s.write("asked", text)).out;
+  };
+  const std::string alone = asked("  " + first);  // JSON wherever it begins
+  EXPECT_NE(alone.find("ann p"), std::string::npos) << alone;
+  const std::string told = asked(first + "Ann is here.\nWho is here?\n");
+  EXPECT_EQ(told.substr(0, alone.size()), alone);
+  EXPECT_NE(told.find("(nothing remembered)"), std::string::npos) << told;
+}
+
 TEST(KeyValues, CandidatesAreTheValuesEvenWhereOneMemoryIsEmpty) {
   const ScratchFolder s;
   std::string lines = R"({"question": ["who", "directed", "film 0"], "answers": ["nobody"]})"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
@@ -44,21 +45,29 @@ class Qa final : public ExampleSolver<Numbered> {
       answers_ = load_names(folder, "answers");
       own_candidates_ = answers_.name(0) == own_mark;
       longest_sentence_ = whole_of("longest_sentence", load_names(folder, "sentences").name(0));
+      // Folders of earlier versions do not say it, and have an option's own value.
+      longest_story_ = std::filesystem::exists(folder + "/story.json")
+                           ? whole_of("longest_story", load_names(folder, "story").name(0))
+                           : config.longest;
     }
     if (purpose == Purpose::learn) change_examples([this](Numbered& e) { number(e); });
     model_ = model<Scorer>({.vocabulary = words_.size(),
                             .labels = answers_.size(),
-                            .longest = config.longest,
+                            .longest = longest_story_,
                             .hashed = config.hashed,
                             .longest_sentence = longest_sentence_});
+    if (purpose == Purpose::learn && dynamic_cast<const LearnsFromFacts*>(model_.get()))
+      check_facts();
   }
 
   void save_vocabulary(const std::string& folder) const override {
     save_names(folder, "words", words_);
     save_names(folder, "answers", answers_);
-    // Words of the longest sentence.
-    save_names(folder, "sentences",
-               Vocabulary::of(std::vector<std::string>{std::to_string(longest_sentence_)}));
+    // Words of the longest sentence, and sentences of the longest story.
+    for (const auto& [name, longest] :
+         {std::pair("sentences", longest_sentence_), std::pair("story", longest_story_)}) {
+      save_names(folder, name, Vocabulary::of(std::vector<std::string>{std::to_string(longest)}));
+    }
   }
 
   int64_t begin_epoch(int64_t epoch) override {
@@ -83,20 +92,18 @@ class Qa final : public ExampleSolver<Numbered> {
     return measure(of);
   }
 
-  // A story is told sentence by sentence, and asked about; a blank line begins another.
+  // A story is told line by line, and asked about; a blank line begins another.
   std::optional<std::string> heard(std::string& so_far, const std::string& line) const override {
-    const bool blank = split_at_spaces(line).empty();
-    if (blank) so_far.clear();
-    if (blank || line.starts_with('{')) return blank ? std::nullopt : std::optional(line);
-    // As bAbI's files have it: numbers in front, of which 1 begins a story, and behind a question
-    // its answer.
-    std::string text = line.substr(0, line.find('\t'));
-    const size_t digits = text.find_first_not_of("0123456789");
-    if (digits > 0 && digits < 5 && text[digits] == ' ') {
-      const int number = std::stoi(text);
-      if (number == 1) so_far.clear();
-      if (number > std::ranges::count(so_far, '\n')) text.erase(0, digits + 1);
-    }
+    const auto words = split_at_spaces(line);
+    if (words.empty()) so_far.clear();
+    if (words.empty() || words[0].starts_with('{'))
+      return words.empty() ? std::nullopt : std::optional(line);
+    // As bAbI's files have it, behind a question stands its answer.
+    const std::string text = line.substr(0, line.find('\t'));
+    StoryLines lines;
+    for (size_t from = 0; from < so_far.size(); from = so_far.find('\n', from) + 1)
+      lines.next(so_far.substr(from, so_far.find('\n', from) - from));
+    if (lines.next(text).first) so_far.clear();
     if (is_question(text)) return so_far + text;
     so_far += text + "\n";
     return std::nullopt;
@@ -137,7 +144,11 @@ class Qa final : public ExampleSolver<Numbered> {
 
  protected:
   std::vector<Numbered> read(const std::string& path) const override {
-    return of_stories(read_stories(path, reading_test_ ? "test" : "train"));
+    return read_part(path, "train");
+  }
+  // Nobody asks for a measure of what was learned from.
+  std::vector<Numbered> read_other(const std::string& path) const override {
+    return read_part(path, "test");
   }
   std::vector<Numbered> generate(const std::string&, int64_t n, Random random) const override {
     return of_stories(generate_stories(n > 0 ? n : 3'000, random));
@@ -150,20 +161,19 @@ class Qa final : public ExampleSolver<Numbered> {
   // One file may hold all parts, and a folder has files for each.
   Parts load_parts() const override {
     check(!config_.data.empty(), "qa: needs data: a file, a folder, or builtin:stories");
-    Parts parts;
-    if (std::filesystem::is_directory(config_.data)) {
-      parts.train = read(config_.data);
-      reading_test_ = true;
-      parts.test = read(config_.test.empty() ? config_.data : config_.test);
-      reading_test_ = false;
-      parts.dev = config_.dev.empty() ? take_part(parts.train, config_.dev_part, "dev", story_key)
-                                      : read(config_.dev);
-    } else {
-      std::vector<Numbered> all = load(config_.data);
-      if (!divides(all, parts)) parts = split_parts(std::move(all));
+    Parts parts = marked(load(config_.data));
+    // What is named counts before what is marked; what is neither is held out.
+    if (!config_.dev.empty()) parts.dev = load(config_.dev);
+    if (!config_.test.empty()) {
+      parts.test = is_folder(config_.test) ? read_other(config_.test) : load(config_.test);
+    } else if (is_folder(config_.data)) {
+      parts.test = read_other(config_.data);
     }
-    for (auto* part : {&parts.train, &parts.dev, &parts.test}) {
-      keep_tasks(*part);
+    if (parts.dev.empty()) parts.dev = take_part(parts.train, config_.dev_part, "dev", story_key);
+    if (parts.test.empty())
+      parts.test = take_part(parts.train, config_.test_part, "test", story_key);
+    keep_tasks(parts);
+    for (const auto* part : {&parts.train, &parts.dev, &parts.test}) {
       check(!part->empty(), config_.data, ": holds no question",
             config_.tasks.empty() ? "" : say(" of the tasks '", config_.tasks, "'"), " to ",
             part == &parts.train ? "learn from"
@@ -174,12 +184,31 @@ class Qa final : public ExampleSolver<Numbered> {
   }
 
  private:
-  // The file itself says which example belongs where.
-  bool divides(std::vector<Numbered>& train, Parts& parts) const {
-    const bool said =
-        std::ranges::any_of(train, [](const Numbered& e) { return !e.split.empty(); });
-    if (!said || !config_.dev.empty() || !config_.test.empty()) return false;
-    for (Numbered& e : train) {
+  static bool is_folder(const std::string& path) { return std::filesystem::is_directory(path); }
+
+  std::vector<Numbered> read_part(const std::string& path, const std::string& part) const {
+    StoryReading how{.encoding = config_.encoding};
+    int64_t bad = 0;
+    std::string first;
+    if (config_.skip_bad) {
+      how.on_bad = [&](const std::string& problem) {
+        if (bad++ == 0) first = problem;
+      };
+    }
+    std::vector<Numbered> all = of_stories(read_stories(path, part, how));
+    if (bad > 0) {
+      note(say(path, ": ", bad, bad == 1 ? " line" : " lines", " left out that cannot be read; ",
+               first));
+    }
+    return all;
+  }
+
+  // A file may say which example belongs where; without that all are to learn from.
+  Parts marked(std::vector<Numbered> all) const {
+    const bool said = std::ranges::any_of(all, [](const Numbered& e) { return !e.split.empty(); });
+    if (!said) return {std::move(all), {}, {}};
+    Parts parts;
+    for (Numbered& e : all) {
       check(e.split == "train" || e.split == "dev" || e.split == "test", config_.data,
             ": a split is train, dev or test, got '", e.split, "'");
       (e.split == "train" ? parts.train
@@ -187,13 +216,8 @@ class Qa final : public ExampleSolver<Numbered> {
                           : parts.test)
           .push_back(std::move(e));
     }
-    // What it does not say is held out.
     check(!parts.train.empty(), config_.data, ": marks no question with the split train");
-    if (parts.dev.empty()) parts.dev = take_part(parts.train, config_.dev_part, "dev", story_key);
-    if (parts.test.empty()) {
-      parts.test = take_part(parts.train, config_.test_part, "test", story_key);
-    }
-    return true;
+    return parts;
   }
   // The same for all questions about one story.
   static std::string story_key(const Numbered& e) {
@@ -221,26 +245,46 @@ class Qa final : public ExampleSolver<Numbered> {
     return {names, names};
   }
 
-  void keep_tasks(std::vector<Numbered>& part) const {
+  // Of "1,4-10" each must be there, of a range any.
+  void keep_tasks(Parts& parts) const {
     if (config_.tasks.empty()) return;
-    std::set<std::string> kept;
-    std::string name;
-    for (char c : config_.tasks + ",") {
-      if (c != ',') {
-        name += c;
-        continue;
+    std::map<std::pair<size_t, std::string>, bool> kept;  // 2 before 10
+    for (const auto* part : {&parts.train, &parts.dev, &parts.test})
+      for (const Numbered& e : *part) kept[{e.task.size(), e.task}] = false;
+    std::string known;
+    for (const auto& [task, _] : kept) known += (known.empty() ? "" : ", ") + task.second;
+    std::istringstream in(config_.tasks);
+    for (std::string one; std::getline(in, one, ',');) {
+      const auto dash = one.find('-');
+      const bool range = dash != std::string::npos;
+      const int64_t first = range ? whole_of("tasks", one.substr(0, dash)) : 0,
+                    last = range ? whole_of("tasks", one.substr(dash + 1)) : 0;
+      bool found = false;
+      for (auto& [task, keep] : kept) {
+        const std::string& name = task.second;
+        const bool number = name.find_first_not_of("0123456789") == name.npos && !name.empty();
+        const bool is = range ? number && name.size() < 9 && std::stoll(name) >= first &&
+                                    std::stoll(name) <= last
+                              : name == one;
+        found |= is;
+        keep |= is;
       }
-      const auto dash = name.find('-');
-      if (dash != std::string::npos) {
-        const int64_t last = whole_of("tasks", name.substr(dash + 1));
-        for (int64_t n = whole_of("tasks", name.substr(0, dash)); n <= last; ++n)
-          kept.insert(std::to_string(n));
-      } else {
-        kept.insert(name);
-      }
-      name.clear();
+      check(found, config_.data, ": holds no question of the tasks '", one, "'; there are ", known);
     }
-    std::erase_if(part, [&](const Numbered& e) { return !kept.contains(e.task); });
+    for (auto* part : {&parts.train, &parts.dev, &parts.test})
+      std::erase_if(*part, [&](const Numbered& e) { return !kept.at({e.task.size(), e.task}); });
+  }
+
+  // Before anything is learned: that a batch has none would show in the middle of it.
+  void check_facts() {
+    const auto& train = parts().train;
+    const auto none = [](const Numbered& e) { return e.facts.empty(); };
+    const auto first = std::ranges::find_if(train, none);
+    check(first == train.end(), config_.model, ": learns from supporting facts, and ",
+          std::ranges::count_if(train, none), " of ", train.size(),
+          " questions to learn from have none, as '",
+          first == train.end() ? "" : joined(first->question),
+          "?'; choose a model that finds them itself, as memn2n");
   }
 
   static std::vector<Numbered> of_stories(std::vector<StoryQuestion> list) {
@@ -253,11 +297,12 @@ class Qa final : public ExampleSolver<Numbered> {
     std::map<std::string, int64_t> counts;
     std::set<const void*> seen;
     std::vector<std::string> answers;
-    size_t longest = 1;
+    size_t longest = 1, longest_story = 1;
     bool values = false, sentences = false;
     for (const Numbered& e : parts().train) {
       std::set<std::string> words(e.question.begin(), e.question.end());
       longest = std::max(longest, e.question.size());
+      longest_story = std::max(longest_story, e.sentences);
       for (const std::string& answer : e.answers) answers.push_back(answer);
       // A question may come with nothing remembered: that says nothing about the others.
       if (e.sentences > 0) ((*e.story)[0].value.empty() ? sentences : values) = true;
@@ -284,6 +329,7 @@ class Qa final : public ExampleSolver<Numbered> {
     std::ranges::sort(answers);
     answers_ = Vocabulary::of(answers);
     longest_sentence_ = static_cast<int64_t>(longest);
+    longest_story_ = static_cast<int64_t>(longest_story);
   }
 
   // A word that training has hardly seen has a vector that nobody has learned, but the same one
@@ -355,22 +401,22 @@ class Qa final : public ExampleSolver<Numbered> {
                                                list.begin() + static_cast<int64_t>(n));
     };
     size_t facts = 0;
-    bool key_values = true;
+    bool keyed = false;
     for (const Numbered& e : of) {
       stories.push_back(first(e.numbers->words, e.sentences));
       questions.push_back(e.question_ids.empty() ? std::vector<int32_t>{unknown} : e.question_ids);
       facts = std::max(facts, e.facts.size());
-      key_values &= e.numbers->keys.size() == e.numbers->words.size();
+      // Each by itself: what is told in sentences is key and value at once.
+      const bool apart = e.numbers->keys.size() == e.numbers->words.size();
+      keyed |= apart;
+      keys.push_back(first(apart ? e.numbers->keys : e.numbers->words, e.sentences));
+      values.push_back(first(apart ? e.numbers->values : e.numbers->words, e.sentences));
     }
     Batch b;
     b.in.story = nested_sequences_of(stories);
     b.in.question = sequences_of(questions);
     if (reads_letters_) give_letters(of, b.in);
-    if (key_values) {
-      for (const Numbered& e : of) {
-        keys.push_back(first(e.numbers->keys, e.sentences));
-        values.push_back(first(e.numbers->values, e.sentences));
-      }
+    if (keyed) {
       b.in.keys = nested_sequences_of(keys);
       b.in.values = nested_sequences_of(values);
     }
@@ -416,7 +462,9 @@ class Qa final : public ExampleSolver<Numbered> {
     for (const Numbered& e : of) {
       std::vector<std::string> names;
       for (size_t i = 0; i < e.sentences; ++i) {
-        const std::string name = joined((*e.story)[i].value);
+        const Words& value = (*e.story)[i].value;
+        if (value.empty()) continue;
+        const std::string name = joined(value);
         if (std::ranges::find(names, name) == names.end()) names.push_back(name);
       }
       most = std::max(most, names.size());
@@ -490,8 +538,7 @@ class Qa final : public ExampleSolver<Numbered> {
 
   Vocabulary words_, answers_;
   bool own_candidates_ = false;
-  int64_t longest_sentence_ = 1;
-  mutable bool reading_test_ = false;
+  int64_t longest_sentence_ = 1, longest_story_ = 1;
   bool reads_letters_;
   int64_t epoch_ = 0;
   std::map<const void*, std::pair<std::shared_ptr<const std::vector<Remembered>>,

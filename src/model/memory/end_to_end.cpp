@@ -75,9 +75,11 @@ Scorer::Output EndToEndMemory::operator()(const ModelInputs& in) const {
   const int64_t B = in.question.count(), d = options_.width;
   const bool adjacent = options_.tying == "adjacent";
   const int64_t slots = options_.memory > 0 ? options_.memory : times_;
-  const RememberedSentences sentences = remembered(
-      in.story, longest_sentence_,
-      {.memory = slots, .times = times_, .first_id = first_time_, .noise = options_.noise});
+  const RememberedSentences sentences = remembered(in.story, longest_sentence_,
+                                                   {.memory = options_.memory,
+                                                    .times = times_,
+                                                    .first_id = first_time_,
+                                                    .noise = options_.noise});
   const Tensor weights =
       story_weights(options_.positions, longest_sentence_, d, tables_[0].weight.dtype());
   // A slot of zeros behind a story's sentences stands for all that are empty.

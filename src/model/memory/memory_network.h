@@ -40,7 +40,7 @@ struct MemoryNetworkParts {
 };
 
 // The network with its weights; it scores the candidates for an answer.
-class MemoryNetwork : public Scorer {
+class MemoryNetwork : public Scorer, public LearnsFromFacts {
  public:
   // Paths: output and response, of parts that are its own.
   MemoryNetwork(Scope s, const ModelSizes& sizes, const MemoryNetworkOptions& options,

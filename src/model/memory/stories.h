@@ -75,5 +75,10 @@ class SumsLoss {
  public:
   virtual ~SumsLoss() = default;
 };
+// A model that cannot learn a question without the facts which support its answer.
+class LearnsFromFacts {
+ public:
+  virtual ~LearnsFromFacts() = default;
+};
 
 }  // namespace fovea
