@@ -18,7 +18,7 @@ namespace {
 struct NumberedPair : TextPair {
   std::vector<int32_t> first_ids{}, second_ids{};
   std::vector<float> first_shared{}, second_shared{};  // where the model reads such marks
-  const Tokenizer* split = nullptr;  // what split both
+  const Tokenizer* split = nullptr;                    // what split both
 };
 
 // Labels that say that a text is what was asked for, the surest first.
@@ -181,9 +181,12 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     e.second_ids = ids(e.second);
     if (!reads_shared()) return;
     const auto first = lower_words(tokens, e.first), second = lower_words(tokens, e.second);
-    e.first_shared = shared_words(first, second), e.second_shared = shared_words(second, first);
-    // As long as the ids are: cut, or one where there is no word.
-    e.first_shared.resize(e.first_ids.size()), e.second_shared.resize(e.second_ids.size());
+    // Cut as the ids are; one where there is no word.
+    const auto marks = [&](const auto& words, const auto& other) {
+      std::vector<float> list = cut_to(shared_words(words, other), config_.longest);
+      return list.empty() ? std::vector{0.0f} : list;
+    };
+    e.first_shared = marks(first, second), e.second_shared = marks(second, first);
   }
   FeatureWords words_of(const NumberedPair& e) const override {
     const std::vector<std::string> first = lower_words(*e.split, e.first);
