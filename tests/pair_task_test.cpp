@@ -1,6 +1,8 @@
 // Pairs of texts, and texts with records, as their task numbers, measures and keeps them.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "fovea/task/solver.h"
 #include "support/scratch.h"
 
@@ -40,6 +42,26 @@ TEST(PairTask, MarksStayWithTheirTokensWhereATextIsCut) {
       return solver->predict({line})[0][0].score;
     };
     EXPECT_EQ(score(with_middle), score(without)) << "the same tokens, of which two are shared";
+  }
+}
+
+// Models that were saved before there was `match` read no marks.
+TEST(PairTask, AFolderFromBeforeThereWereMarksOpens) {
+  const ScratchFolder scratch;
+  for (const char* model : {"interactive", "siamese", "wide"}) {
+    Settings settings = answers;
+    settings.set("model", model);
+    if (std::string(model) != "siamese") settings.set("match", "false");
+    const std::string folder = trained(scratch, model, settings), path = folder + "/config.json";
+    const std::vector<std::string> line{"where does anna live ?\tanna lives in rome ."};
+    const double before = open_solver(folder)->predict(line)[0][0].score;
+    std::ifstream file(path);
+    auto json = nlohmann::json::parse(file);
+    json["options"].erase("match");
+    scratch.write(std::string(model) + "/config.json", json.dump());
+    const auto opened = open_solver(folder);
+    EXPECT_NE(opened->config().settings.get("match"), "true");
+    EXPECT_EQ(opened->predict(line)[0][0].score, before);
   }
 }
 

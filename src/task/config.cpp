@@ -30,7 +30,8 @@ const Fields<DataOptions>& data_fields() {
       {"min_count", &O::min_count, "tokens that come less often are unknown", whole_from(1, 1e12)},
       {"vocabulary", &O::vocabulary, "most tokens; 0: all", whole_from(0, 1e9)},
       {"longest", &O::longest,
-       "longer examples (in tokens) are left out; classify: cut; read: in windows",
+       "longer examples (in tokens) are left out; classify, pair, regress, ask: cut; read: in "
+       "windows",
        whole_from(1, 1e9)},
       {"columns", &O::columns, "which columns are meant, by name or number: label=5,text=review"},
       {"format", &O::format, "of files, where content does not tell",
@@ -418,6 +419,16 @@ nlohmann::json to_json(const Config& config) {
   return json;
 }
 
+namespace {
+
+// What folders did that were saved before there was such an option, where more is usual by now.
+const Settings& before_there_were() {
+  static const Settings all{{"match", "false"}};
+  return all;
+}
+
+}  // namespace
+
 Config config_from_json(const std::string& task, const nlohmann::json& options) {
   check(options.is_object(), "config: needs an object of options");
   Settings settings;
@@ -437,10 +448,13 @@ Config config_from_json(const std::string& task, const nlohmann::json& options) 
     }
   }
   // What says nothing about such a model was once taken all the same.
-  const auto groups = options_of(find_task(task), settings);
+  const std::vector<OptionGroup> groups = options_of(find_task(task), settings);
   Settings read;
   for (const auto& [name, text] : settings) {
     if (find_option(groups, name) || !option_exists(name)) read.set(name, text);
+  }
+  for (const auto& [name, text] : before_there_were()) {
+    if (!settings.has(name) && find_option(groups, name)) read.set(name, text);
   }
   return checked_config(find_task(task), read, true);
 }
