@@ -57,7 +57,7 @@ Features part_of(const TextEncoder& encoder, const ModelInputs& in, const Tensor
 const Fields<PairOptions>& pair_fields() {
   static const Fields<PairOptions> fields(
       text_encoder_fields(),
-      {{"match", &PairOptions::match, "mark the words that the other text has too"}});
+      {{"match", &PairOptions::match, "of two texts, mark the words that both have"}});
   return fields;
 }
 
