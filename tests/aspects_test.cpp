@@ -114,6 +114,32 @@ TEST_F(Reading, PairsOfTexts) {
   EXPECT_NE(error.find("missing"), std::string::npos) << error;
 }
 
+TEST_F(Reading, ARecordIsNotAPairWithACountOfItsRows) {
+  const auto records = [&](const std::string& header, auto row, const std::string& columns = "") {
+    std::string text = header + "\n";
+    for (int i = 0; i < 30; ++i) text += row(i) + "\n";
+    ReadOptions options;
+    options.columns = columns;
+    return has_records(file(text), options);
+  };
+  const auto label = [](int i) { return i % 2 ? "yes" : "no"; };
+  const auto asked = [](int i) { return say("where does number ", i / 5, " live"); };
+  const auto said = [](int i) { return say("the house of ", i, " is red"); };
+  const auto pair = [&](int i) { return say(i, ",", label(i), ",", asked(i), ",", said(i)); };
+  EXPECT_FALSE(records("id,label,a,b", pair));
+  EXPECT_FALSE(records("id,label,premise,hypothesis", pair));
+  EXPECT_FALSE(records("id,label,asked,said", pair)) << "a text that repeats is no second label";
+  EXPECT_FALSE(records("what,label,asked,said", pair));
+  const auto note = [&](int i) { return say(20 + i, ",", label(i), ",", said(i)); };
+  EXPECT_TRUE(records("age,outcome,note", note));
+  EXPECT_FALSE(records("id,outcome,note", note));
+  EXPECT_TRUE(
+      records("age,label,note,sex", [&](int i) { return note(i) + (i % 3 ? ",f" : ",m"); }));
+  EXPECT_TRUE(records("age,outcome,note", note, "label=outcome, a=note, numbers=age"));
+  EXPECT_TRUE(records("age,outcome,note", note, " numbers = age,label=outcome,a=note"));
+  EXPECT_FALSE(records("age,outcome,note", note, "label=outcome,a=note,b=2"));
+}
+
 TEST(Split, WhatBelongsTogetherStaysTogether) {
   std::vector<TextPair> all = generate_answers(400, Random(1));
   const auto test = take_part(all, 0.1, "test", [](const TextPair& p) { return p.first; });

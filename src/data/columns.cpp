@@ -358,6 +358,17 @@ class Choice {
 
 }  // namespace
 
+bool says_role(std::string_view asked, std::string_view role) {
+  for (size_t from = 0; from <= asked.size();) {
+    const size_t to = std::min(asked.find(',', from), asked.size());
+    const std::string_view part = asked.substr(from, to - from);
+    const size_t equals = part.find('=');
+    if (equals != part.npos && trimmed(part.substr(0, equals)) == role) return true;
+    from = to + 1;
+  }
+  return false;
+}
+
 bool is_like_labels(const ColumnInfo& column) {
   return column.seen >= 6 && column.distinct <= std::min<int64_t>(100, column.seen / 3) &&
          column.distinct >= 2 && column.mean_length <= 40;

@@ -52,6 +52,9 @@ std::span<const std::string_view> usual_names(std::string_view role);
 // How surely this is the name of a column, in whatever role: 2 as good as surely, 1 often, 0 not.
 int usual_name_weight(std::string_view name);
 
+// Whether `asked`, as choose_columns has it, names a column for this role.
+bool says_role(std::string_view asked, std::string_view role);
+
 // Few different values, none of them long, each of them often: as labels are.
 bool is_like_labels(const ColumnInfo& column);
 

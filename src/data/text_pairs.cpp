@@ -1,7 +1,9 @@
 #include "fovea/data/text_pairs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "fovea/base/error.h"
 #include "fovea/base/utf8.h"
@@ -43,18 +45,46 @@ TextRecords read_text_records(const std::string& path, const ReadOptions& option
   return all;
 }
 
+namespace {
+
+bool is_named(const ColumnInfo& column, std::string_view role) {
+  const std::string name = to_lowercase(column.name);
+  return name == role || std::ranges::count(usual_names(role), name) > 0;
+}
+bool is_number_of_row(const ColumnInfo& column) {
+  const std::string name = to_lowercase(column.name);
+  return is_named(column, "id") || name == "idx" || name == "index" || name.ends_with("_id");
+}
+// A first text that comes with several second ones repeats, as labels do.
+bool has_sentences(const ColumnInfo& column) {
+  return std::ranges::any_of(
+      column.samples, [](const std::string& sample) { return split_at_spaces(sample).size() > 2; });
+}
+
+}  // namespace
+
 bool has_records(const std::string& path, const ReadOptions& options) {
-  if (!options.columns.empty()) {
-    return ("," + options.columns).find(",numbers=") != std::string::npos;
+  if (!options.columns.empty()) return says_role(options.columns, "numbers");
+  const std::vector<ColumnInfo> columns = look_into(path, options).summary.columns;
+  const auto has = [&](std::string_view role) {
+    return std::ranges::any_of(columns, [&](const auto& column) { return is_named(column, role); });
+  };
+  if (has("a") && has("b")) return false;
+  // One of those that are like labels is the label.
+  const ColumnInfo* label = nullptr;
+  const auto rank = [](const ColumnInfo& column) {
+    return std::tuple(!is_named(column, "label"), has_sentences(column), column.numeric);
+  };
+  for (const ColumnInfo& column : columns) {
+    if (is_like_labels(column) && (!label || rank(column) < rank(*label))) label = &column;
   }
-  int64_t numbers = 0, texts = 0, labels = 0;
-  for (const ColumnInfo& column : look_into(path, options).summary.columns) {
-    const bool label = is_like_labels(column);
-    labels += label;
-    numbers += column.numeric && !label;
-    texts += !column.numeric && !label;
+  int64_t numbers = 0, texts = 0;
+  for (const ColumnInfo& column : columns) {
+    if (&column == label || is_number_of_row(column)) continue;
+    numbers += column.numeric;
+    texts += !column.numeric && (!is_like_labels(column) || has_sentences(column));
   }
-  return labels > 0 && texts == 1 && numbers >= 1;
+  return label && texts == 1 && numbers >= 1;
 }
 
 std::vector<double> record_of(const std::string& where, std::string_view text, size_t count) {

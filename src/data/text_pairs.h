@@ -27,7 +27,7 @@ struct TextRecords {
 TextRecords read_text_records(const std::string& path, const ReadOptions& options,
                               ReadSummary* summary = nullptr);
 // Whether a file is such a one: its columns say numbers=, or nothing, and beside a label it has one
-// text and numbers.
+// text and numbers that do not just count its rows. Columns that are named as two texts are, are.
 bool has_records(const std::string& path, const ReadOptions& options);
 
 // Numbers with commas or spaces between them, `count` of them; "?" is one that is not known. An

@@ -168,7 +168,7 @@ TaskVariant variant_of(const Task& task, const Settings& said) {
   const std::string model = said.get("model", builtin_of(task, said).settings.get("model"));
   const bool first = model.empty() || has_model(model, task.takes, task.gives),
              other = model.empty() || has_model(model, second.takes, second.gives);
-  bool named = ("," + said.get("columns")).find("," + second.column + "=") != std::string::npos;
+  bool named = says_role(said.get("columns"), second.column);
   // A run's folder has every option of its kind, and so tells whose `mean` it is.
   if (!model.empty() && first && other) {
     for (const std::string& name : options_of_second(task)) named |= said.has(name);

@@ -28,7 +28,7 @@ std::vector<FitExample> read(const Config& config, const std::string& path, FitP
     for (const Tagged& e : read_tagged(path, options, &summary)) {
       all.push_back({joined(e.words), joined(e.tags)});
     }
-  } else if (config.task == "pair" && has_records(path, options)) {
+  } else if (config.task == "pair" && has_records(config.data, options)) {
     for (const auto& e : read_text_records(path, options, &summary).pairs) {
       all.push_back({e.first + "\t" + record_text(e.numbers), e.label, e.first});
     }
@@ -96,9 +96,7 @@ std::vector<FitExample> take_end(std::vector<FitExample>& from, double lines) {
 
 }  // namespace
 
-bool reads_text(const Config& config) {
-  return ("," + config.columns).find(",text=") != std::string::npos;
-}
+bool reads_text(const Config& config) { return says_role(config.columns, "text"); }
 
 bool can_be_audited(const Config& config) {
   for (const char* task :
