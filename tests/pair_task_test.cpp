@@ -13,7 +13,8 @@ namespace {
 std::string trained(const ScratchFolder& scratch, const std::string& name, Settings settings,
                     const std::string& task = "pair") {
   for (const auto& [option, text] : Settings{{"embed", "6"}, {"width", "6"}, {"steps", "2"}}) {
-    if (!settings.has(option)) settings.set(option, text);
+    const bool by_vectors = option == "embed" && settings.has("vectors");
+    if (!settings.has(option) && !by_vectors) settings.set(option, text);
   }
   const std::string folder = scratch.path() + "/" + name;
   const auto solver = begin_run(make_config(find_task(task), settings), folder, false);
@@ -63,6 +64,87 @@ TEST(PairTask, AFolderFromBeforeThereWereMarksOpens) {
     EXPECT_NE(opened->config().settings.get("match"), "true");
     EXPECT_EQ(opened->predict(line)[0][0].score, before);
   }
+}
+
+// Rows of a note with its record; every third is without an age.
+std::string notes(int from, int to, const std::string& more = "") {
+  std::string text = "age,pulse,label,note\n" + more;
+  for (int i = from; i < to; ++i) {
+    text += say(i % 3 ? std::to_string(20 + i) : "", ",", 60 + i, ",", i % 2 ? "ill" : "well",
+                ",came in for ", i, " days with a cough\n");
+  }
+  return text;
+}
+
+TEST(PairTask, TheFirstFileTellsWhatTheOthersAre) {
+  const ScratchFolder scratch;
+  std::string pairs = "label,one,two\n", dev = pairs;
+  for (int i = 0; i < 30; ++i) {
+    const std::string first = say(i % 2 ? "yes," : "no,", "go to ", i, ",");
+    pairs += first + say("come from ", i, "\n");
+    dev += first + say(i * 7, "\n");  // by itself it would be taken for texts with numbers
+  }
+  const Settings settings{{"data", scratch.write("pairs.csv", pairs)},
+                          {"dev", scratch.write("dev.csv", dev)}};
+  EXPECT_NO_THROW(trained(scratch, "run", settings));
+  // A few rows alone would not be told from pairs.
+  const Settings records{{"data", scratch.write("notes.csv", notes(0, 40))},
+                         {"dev", scratch.write("few.csv", notes(0, 4))}};
+  EXPECT_NO_THROW(trained(scratch, "records", records));
+}
+
+TEST(PairTask, NumbersAreScaledByWhatIsLearnedFrom) {
+  const ScratchFolder scratch;
+  const auto scale_of = [&](const std::string& name, const std::string& dev) {
+    const Settings settings{{"data", scratch.write("notes.csv", notes(0, 40))},
+                            {"dev", scratch.write("dev.csv", dev)},
+                            {"test_part", "0.5"}};
+    std::ifstream file(trained(scratch, name, settings) + "/record.json");
+    return nlohmann::json::parse(file);
+  };
+  const auto one = scale_of("one", notes(0, 10)), other = scale_of("other", notes(5'000, 5'010));
+  EXPECT_EQ(one, other);
+  const double of_all = 60 + 39 / 2.0;
+  EXPECT_NE(one["center"][1].get<double>(), of_all) << "half of them are tested on";
+}
+
+TEST(PairTask, NumbersThatCannotBeScaledAreNamed) {
+  const ScratchFolder scratch;
+  const Settings settings{
+      {"data", scratch.write("notes.csv", notes(0, 40, "1e308,70,ill,came in today\n"))},
+      {"dev", scratch.write("dev.csv", notes(0, 10))},
+      {"test", scratch.path() + "/dev.csv"}};
+  const std::string said = error_of([&] {
+    trained(scratch, "run", settings);
+    open_solver(scratch.path() + "/run");
+  });
+  EXPECT_NE(said.find("numbers of 'age' are too large to be scaled"), std::string::npos) << said;
+}
+
+TEST(PairTask, CandidatesAreRankedHoweverTheLabelIsWritten) {
+  const ScratchFolder scratch;
+  for (const auto& [yes, no] :
+       {std::pair<std::string, std::string>{"True", "False"}, {"YES", "NO"}, {"1", "0"}}) {
+    std::string text = "label\ta\tb\n";
+    for (int i = 0; i < 60; ++i) {
+      text += say(i % 3 ? no : yes, "\twhere is ", i / 3, " ?\tit is at ", i, " .\n");
+    }
+    const Settings settings{{"data", scratch.write("qa.tsv", text)}};
+    const auto metrics =
+        open_solver(trained(scratch, "run_" + yes, settings))->evaluate("test").values();
+    EXPECT_TRUE(std::ranges::any_of(metrics, [](const auto& m) { return m.name == "map"; })) << yes;
+  }
+}
+
+TEST(PairTask, WithoutTokensThereIsNothingToShow) {
+  const ScratchFolder scratch;
+  const auto solver = open_solver(trained(scratch, "run", answers));
+  const auto refusal = [&](const std::string& line) {
+    return error_of([&] { solver->attend(line); });
+  };
+  EXPECT_EQ(refusal("\tfoo bar"), "attend: the first text has no tokens");
+  EXPECT_EQ(refusal("foo\t "), "attend: the second text has no tokens");
+  EXPECT_EQ(refusal("foo\tbar"), "");
 }
 
 }  // namespace

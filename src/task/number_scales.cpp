@@ -24,6 +24,9 @@ NumberScales NumberScales::of(std::vector<std::string> names,
       if (!std::isnan(row[i])) squares += (row[i] - mean) * (row[i] - mean);
     }
     const double deviation = n > 0 ? std::sqrt(squares / n) : 0;
+    check<ErrorKind::input>(std::isfinite(mean) && std::isfinite(deviation), "record: numbers of '",
+                            all.names[i], "' are too large to be scaled; mend them, or leave the ",
+                            "column out");
     all.center.push_back(mean);
     all.scale.push_back(deviation > 0 ? deviation : 1);
   }

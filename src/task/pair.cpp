@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 
+#include "fovea/base/utf8.h"
 #include "fovea/data/builtin.h"
 #include "fovea/data/text_pairs.h"
 #include "fovea/task/label_solver.h"
@@ -25,7 +26,9 @@ struct NumberedPair : TextPair {
 std::string relevant_label(const Vocabulary& labels) {
   if (labels.size() != 2) return "";
   for (const char* name : {"1", "yes", "true", "relevant", "answer", "positive", "duplicate"}) {
-    if (labels.id(name) >= 0) return name;
+    for (const std::string& label : labels.names()) {
+      if (to_lowercase(label) == name) return label;
+    }
   }
   return "";
 }
@@ -63,6 +66,11 @@ class PairSolver final : public LabelSolver<NumberedPair> {
 
   Drawing attend(const std::string& input) const override {
     const NumberedPair example = ask(input);
+    const auto has_tokens = [&](const std::string& text) {
+      return !tokens_for(example.first).pieces(text).empty();
+    };
+    check(has_tokens(example.first), "attend: the first text has no tokens");
+    check(scales_ || has_tokens(example.second), "attend: the second text has no tokens");
     Recorder recorder(capture_of(example.first_ids.size() + example.second_ids.size()));
     const std::string label = answer({example}, 1)[0][0].text;
     if (auto said = linear_maps(label, example); !said.empty()) return {label, std::move(said)};
@@ -115,12 +123,15 @@ class PairSolver final : public LabelSolver<NumberedPair> {
  protected:
   std::vector<NumberedPair> read(const std::string& path) const override {
     const ReadOptions options = read_options(config_);
-    if (!scales_ && (labels_.size() > 0 || path == "-" || !has_records(path, options))) {
-      return noted(path, read_text_pairs);
+    // The first file tells for all: of stdin nothing is known before it is read.
+    if (!records_) {
+      records_ = scales_ || (labels_.size() == 0 && (path != "-" || !options.columns.empty()) &&
+                             has_records(path, options));
     }
+    if (!*records_) return noted(path, read_text_pairs);
     return noted(path, [&](const std::string& from, const ReadOptions& how, ReadSummary* summary) {
       TextRecords all = read_text_records(from, how, summary);
-      if (!scales_) scales_ = NumberScales::of(all.names, numbers_of(all.pairs));
+      if (!scales_) scales_ = NumberScales{all.names, {}, {}};  // the rest by load_parts()
       check<ErrorKind::input>(all.names == scales_->names, from, ": its numbers are ",
                               listed(all.names), ", those that were learned from ",
                               listed(scales_->names),
@@ -136,8 +147,16 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     }
     if (name != "records") return numbered(generate_answers(some, random));
     TextRecords all = generate_records(some, random);
-    if (!scales_) scales_ = NumberScales::of(all.names, numbers_of(all.pairs));
+    if (!scales_) scales_ = NumberScales{all.names, {}, {}};
     return numbered(std::move(all.pairs));
+  }
+  // Numbers are scaled by what is learned from, as words are counted there.
+  Parts load_parts() const override {
+    Parts parts = LabelSolver::load_parts();
+    if (scales_ && scales_->center.empty()) {
+      scales_ = NumberScales::of(scales_->names, numbers_of(parts.train));
+    }
+    return parts;
   }
   void add_sizes(ModelSizes& sizes) const override {
     if (scales_) sizes.features = static_cast<int64_t>(scales_->names.size());
@@ -279,9 +298,9 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     return with_keys(std::move(maps));
   }
 
-  static std::vector<std::vector<double>> numbers_of(const std::vector<TextPair>& pairs) {
+  static std::vector<std::vector<double>> numbers_of(const std::vector<NumberedPair>& pairs) {
     std::vector<std::vector<double>> rows;
-    for (const TextPair& pair : pairs) rows.push_back(pair.numbers);
+    for (const NumberedPair& pair : pairs) rows.push_back(pair.numbers);
     return rows;
   }
   static std::string listed(const std::vector<std::string>& names) {
@@ -290,8 +309,8 @@ class PairSolver final : public LabelSolver<NumberedPair> {
     return text;
   }
 
-  // There: examples are a text and a record. Told by the first file that is read.
-  mutable std::optional<NumberScales> scales_;
+  mutable std::optional<bool> records_;         // examples are a text and a record
+  mutable std::optional<NumberScales> scales_;  // there if they are
 };
 
 }  // namespace
