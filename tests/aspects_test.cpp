@@ -70,6 +70,57 @@ TEST_F(Reading, SemEvalAndMams) {
   expect_aspect(all[2], "Great wine", "wine", "positive");
 }
 
+TEST_F(Reading, CharactersOfXmlByTheirNumbers) {
+  const auto all = aspects(R"(<sentences><sentence>
+  <text>caf&#233; <![CDATA[& <b>]]>&#xE9;t&#x1F600; &#0; &#xD800; &#12 &amp;#233;</text>
+  <aspectTerm term="caf&#xe9;" polarity="positive" from="0" to="4"/>
+  <aspectTerm term="&lt;b>" polarity="neutral"/></sentence></sentences>)");
+  ASSERT_EQ(all.size(), 2);
+  expect_aspect(all[0], "café & <b>ét😀 &#0; &#xD800; &#12 &#233;", "café", "positive");
+  EXPECT_EQ(all[1].phrase(), "<b>");
+  EXPECT_NE(refusal("<s><text><![CDATA[ open</text>").find("CDATA is not closed"),
+            std::string::npos);
+}
+
+TEST_F(Reading, AFileMayBeginWithABlankLineOrAMistake) {
+  EXPECT_EQ(aspects("\n\nthe $T$ was good\nfood\n1\n").size(), 1);
+  EXPECT_EQ(aspects("\n<s><text>good food</text><aspectTerm term='food' polarity='1'/></s>").size(),
+            1);
+  const std::string error =
+      refusal("the food was good\nfood\n1\nthe $T$ was bad\nwine\n0\nthe $T$\nbeer\n0\n");
+  EXPECT_NE(error.find("data.txt:1: has no $T$"), std::string::npos) << error;
+  const auto table = aspects(
+      "sentence,aspect,label\nthe food was good,food,1\nthe wine,wine,0\nthe $T$ was bad,beer,0\n");
+  EXPECT_EQ(table.size(), 3) << "a mark in a row of a table makes no three lines";
+}
+
+TEST_F(Reading, InTheEncodingThatIsSaid) {
+  ReadOptions options;
+  options.encoding = "windows-1252";
+  const auto three = read_aspects(file("the $T$ was good\ncaf\xE9\n1\n"), options);
+  ASSERT_EQ(three.size(), 1);
+  EXPECT_EQ(three[0].phrase(), "café");
+  const auto xml = read_aspects(
+      file("<s><text>caf\xE9</text><aspectTerm term=\"caf\xE9\" polarity=\"1\"/></s>"), options);
+  EXPECT_EQ(xml.at(0).phrase(), "café");
+}
+
+TEST(Phrases, AreFoundAsWords) {
+  const auto place = [](const std::string& sentence, const std::string& phrase) {
+    return aspect_of("here", sentence, phrase, "").begin;
+  };
+  const std::string barista = "The barista was rude but the bar is great";
+  EXPECT_EQ(place(barista, "bar"), barista.rfind("bar"));
+  EXPECT_EQ(place("an era éra ra", "ra"), std::string("an era éra ").size()) << "é is a letter";
+  EXPECT_EQ(place("bar2 (bar)", "bar"), 6);
+  EXPECT_EQ(place("a barista", "bar"), 2) << "where it is never a word by itself, the first place";
+  EXPECT_EQ(place("a.b $5 and $", "$"), 4) << "a sign is part of no word";
+  for (const char* blank : {" ", "\xE3\x80\x80", " \xC2\xA0"}) {
+    EXPECT_NE(error_of([&] { place("a\xE3\x80\x80\xC2\xA0 b", blank); }).find("phrase is blank"),
+              std::string::npos);
+  }
+}
+
 TEST_F(Reading, Columns) {
   const auto all = aspects(
       "sentence\taspect\tlabel\nthe food was good\tfood\tpositive\n"

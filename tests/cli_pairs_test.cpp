@@ -168,6 +168,20 @@ TEST(Pairs, QuestionsOutOfATable) {
   EXPECT_EQ(std::ranges::count(answers.out, '\n'), 6) << answers.out;
 }
 
+TEST(Pairs, PhrasesFromAPipe) {
+  const ScratchFolder scratch;
+  std::string three;
+  for (int i = 0; i < 30; ++i) {
+    three += say("the $T$ of day ", i, " was ", i % 2 ? "good" : "bad", "\nfood\n", i % 2, "\n");
+  }
+  const std::string path = scratch.write("three.txt", three);
+  const Ended trained =
+      run("cat " + path + " | " + program + " train aspect --data - --embed 4 --width 4 --steps 1" +
+              " --out " + scratch.path() + "/run",
+          true);
+  EXPECT_EQ(trained.exit, 0) << trained.out;
+}
+
 TEST(Pairs, BadInputIsOneSentence) {
   const ScratchFolder scratch;
   const std::string table = scratch.write("data.tsv", "label\tsentence1\nyes\ta b\nno\tc d\n");

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fovea/base/utf8.h"
 #include "fovea/task/solver.h"
 #include "support/scratch.h"
 
@@ -145,6 +146,52 @@ TEST(PairTask, WithoutTokensThereIsNothingToShow) {
   EXPECT_EQ(refusal("\tfoo bar"), "attend: the first text has no tokens");
   EXPECT_EQ(refusal("foo\t "), "attend: the second text has no tokens");
   EXPECT_EQ(refusal("foo\tbar"), "");
+}
+
+const Settings phrases{{"data", "builtin:aspects"}, {"examples", "60"}};
+
+TEST(AspectTask, WhatHasNoTokensIsRefused) {
+  const ScratchFolder scratch;
+  for (const char* model : {"interactive", "rotatory"}) {
+    Settings settings = phrases;
+    settings.set("model", model);
+    const auto solver = open_solver(trained(scratch, model, settings, "aspect"));
+    const std::string wide = "\xE3\x80\x80";
+    for (const std::string& line : {wide + "\t" + wide, "good" + wide + "\t" + wide}) {
+      for (const std::string& said :
+           {error_of([&] { solver->attend(line); }), error_of([&] { solver->predict({line}); })}) {
+        EXPECT_NE(said.find("the phrase is blank"), std::string::npos) << said;
+      }
+    }
+    const std::string sign = "\x01";  // not blank, and yet no token
+    EXPECT_NO_THROW(solver->predict({sign + "\t" + sign}));
+    const std::string said = error_of([&] { solver->attend(sign + "\t" + sign); });
+    EXPECT_TRUE(said.empty() || said == "attend: the input has no tokens") << said;
+  }
+}
+
+// Two sets of vectors of these words.
+std::string two_sets(const ScratchFolder& scratch, const std::string& words) {
+  std::string one, other;
+  for (const std::string_view word : split_at_spaces(words)) {
+    one += say(word, " 0.1 0.2 0.3\n"), other += say(word, " 0.4 0.5\n");
+  }
+  return scratch.write("one.txt", one) + "," + scratch.write("other.txt", other);
+}
+
+TEST(AspectTask, SharesOfVectorsAreOfWhatStandsThere) {
+  const ScratchFolder scratch;
+  Settings settings = phrases;
+  settings.set({{"model", "rotatory"},
+                {"whole", "false"},
+                {"vectors", two_sets(scratch, "the food is good")}});
+  const std::string folder = trained(scratch, "run", settings, "aspect");
+  const Drawing drawing = open_solver(folder)->attend("food is good\tfood");
+  std::vector<std::vector<std::string>> keys;
+  for (const AttentionMap& map : drawing.maps) {
+    if (map.name.starts_with("vectors")) keys.push_back(map.keys);
+  }
+  EXPECT_EQ(keys, (std::vector<std::vector<std::string>>{{"food"}, {"is", "good"}}));
 }
 
 }  // namespace

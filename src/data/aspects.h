@@ -18,7 +18,11 @@ struct Aspect {
   std::string_view phrase() const { return std::string_view(text).substr(begin, end - begin); }
 };
 
-// A sentence with $T$ in the place of its phrase, or one that holds the phrase: at its first place.
+// Where a phrase stands in its sentence: the first place at which it is no part of a longer word,
+// else the first of all; npos where it does not come.
+size_t find_phrase(std::string_view sentence, std::string_view phrase);
+
+// A sentence with $T$ in the place of its phrase, or one that holds it: then as find_phrase has it.
 // An Error that begins with `where` if it does neither.
 Aspect aspect_of(const std::string& where, std::string_view sentence, std::string_view phrase,
                  std::string_view label);

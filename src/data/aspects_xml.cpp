@@ -26,8 +26,16 @@ class Xml {
     for (;;) {
       const size_t open = text_.find('<', at_);
       if (open == std::string_view::npos) return false;
-      between_ += text_.substr(at_, open - at_);
+      between_ += decoded(text_.substr(at_, open - at_));
       at_ = open;
+      constexpr std::string_view verbatim = "<![CDATA[", verbatim_end = "]]>";
+      if (text_.substr(open).starts_with(verbatim)) {
+        const size_t from = open + verbatim.size(), to = text_.find(verbatim_end, from);
+        if (to == std::string_view::npos) fail<ErrorKind::input>(where(), ": CDATA is not closed");
+        between_ += text_.substr(from, to - from);
+        at_ = to + verbatim_end.size();
+        continue;
+      }
       if (!text_.substr(open).starts_with("<!--") && !text_.substr(open).starts_with("<?") &&
           !text_.substr(open).starts_with("<!")) {
         break;
@@ -43,7 +51,7 @@ class Xml {
     return true;
   }
   // The text before the tag, as people read it.
-  std::string between() const { return decoded(between_); }
+  const std::string& between() const { return between_; }
   std::string where() const {
     const auto from = static_cast<ptrdiff_t>(counted_), to = static_cast<ptrdiff_t>(at_);
     lines_ += std::count(text_.begin() + from, text_.begin() + to, '\n');
@@ -83,6 +91,25 @@ class Xml {
 
   static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+  // What stands for one character at the beginning of the text, as &#233; or &#xE9; do; how many
+  // bytes it takes, 0 where there is none.
+  static size_t take_reference(std::string_view text, std::string& out) {
+    if (!text.starts_with("&#")) return 0;
+    const bool hex = text.substr(2).starts_with('x');
+    const char *from = text.data() + (hex ? 3 : 2),
+               *to = text.data() + std::min<size_t>(text.size(), 16);
+    uint32_t point = 0;
+    if (from >= to) return 0;
+    const auto [end, error] = std::from_chars(from, to, point, hex ? 16 : 10);
+    const bool surrogate = point >= 0xD800 && point < 0xE000;
+    if (error != std::errc() || end == to || *end != ';' || point == 0 || point > 0x10FFFF ||
+        surrogate) {
+      return 0;
+    }
+    append_code_point(out, point);
+    return static_cast<size_t>(end + 1 - text.data());
+  }
+
   static std::string decoded(std::string_view text) {
     static const std::pair<std::string_view, std::string_view> names[] = {
         {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}};
@@ -90,7 +117,9 @@ class Xml {
     for (size_t i = 0; i < text.size();) {
       const auto* found = std::ranges::find_if(
           names, [&](const auto& one) { return text.substr(i).starts_with(one.first); });
-      if (found != std::end(names)) {
+      if (const size_t size = take_reference(text.substr(i), out); size > 0) {
+        i += size;
+      } else if (found != std::end(names)) {
         out += found->second;
         i += found->first.size();
       } else {

@@ -6,6 +6,10 @@ namespace fovea {
 
 void for_each_line(const std::string& path, const LineFunction& f) {
   LineReader lines(path, "utf-8");
+  for_each_line(lines, f);
+}
+
+void for_each_line(LineReader& lines, const LineFunction& f) {
   for (Got got; (got = lines.next()) != Got::end;) {
     check<ErrorKind::input>(got == Got::good, lines.path(), ":", lines.number(), ": ",
                             lines.problem());

@@ -19,6 +19,8 @@ using LineFunction = std::function<void(std::string_view line, int64_t number)>;
 // file:line and says what is wrong: not UTF-8, binary, a line above longest_line, compressed data
 // that is damaged or ends too soon, a file that cannot be read. Holds one line at a time.
 void for_each_line(const std::string& path, const LineFunction& f);
+// The same of lines that were opened already, in the encoding that they were opened in.
+void for_each_line(LineReader& lines, const LineFunction& f);
 
 // All lines; a file without any is an Error.
 std::vector<std::string> read_lines(const std::string& path);

@@ -23,9 +23,10 @@ class AspectSolver final : public LabelSolver<Placed> {
 
   Drawing attend(const std::string& input) const override {
     const Placed example = ask(input);
+    const PlacedTokens all = placed_tokens(tokens_for(example.text), example.text);
+    check(!all.pieces.empty(), "attend: the input has no tokens");
     Recorder recorder(capture_of(example.ids.size()));
     const std::string label = answer({example}, 1)[0][0].text;
-    const PlacedTokens all = placed_tokens(tokens_for(example.text), example.text);
     if (const auto says = votes(example, label, all.pieces.size())) {
       return {label, vote_maps(label, *says, all)};
     }
@@ -58,6 +59,8 @@ class AspectSolver final : public LabelSolver<Placed> {
     std::vector<PlacedTokens> read{all};
     if (config_.settings.get("whole", "true") == "false") {
       read = {part(example.from, example.to), part(0, example.from), part(example.to, length)};
+      // What has no tokens is not encoded: the side of a phrase that begins or ends its sentence.
+      std::erase_if(read, [](const PlacedTokens& one) { return one.pieces.empty(); });
       if (config_.model != "rotatory") read = {all, part(example.from, example.to)};
     }
     return {label, with_vector_shares(std::move(maps), recorder, config_, read)};
@@ -126,7 +129,7 @@ class AspectSolver final : public LabelSolver<Placed> {
   // With $T$ where the phrase comes more than once.
   std::string line_of(const Placed& e) const override {
     const std::string phrase(e.phrase());
-    const bool first = e.text.find(phrase) == e.begin;
+    const bool first = find_phrase(e.text, phrase) == e.begin;
     return (first ? e.text : e.text.substr(0, e.begin) + "$T$" + e.text.substr(e.end)) + "\t" +
            phrase;
   }
