@@ -194,5 +194,16 @@ TEST(AspectTask, SharesOfVectorsAreOfWhatStandsThere) {
   EXPECT_EQ(keys, (std::vector<std::vector<std::string>>{{"food"}, {"is", "good"}}));
 }
 
+TEST(VectorTask, AWordMayBeCalledAsWhatIsNoWord) {
+  const ScratchFolder scratch;
+  for (const char* word : {"<unk>", "<pad>"}) {
+    const std::string path = scratch.write("v.txt", say("good 1 2\n", word, " 3 4\nfilm 5 6\n"));
+    EXPECT_NO_THROW(trained(
+        scratch, say("run", word[1]),
+        {{"data", "builtin:sentiment"}, {"examples", "60"}, {"embed", "2"}, {"vectors", path}},
+        "classify"));
+  }
+}
+
 }  // namespace
 }  // namespace fovea::test

@@ -83,6 +83,18 @@ TEST(Vectors, OfWord2vecsBinaryForm) {
             std::string::npos);
 }
 
+TEST(Vectors, TextIsNoneOfWord2vecsBinaryForm) {
+  const ScratchFolder scratch;
+  // Numbers of one digit are shorter than float32, so that the next word soon follows.
+  std::string wide = "2 900\nthe";
+  for (int i = 0; i < 900; ++i) wide += " 0.12345";
+  for (const std::string& text :
+       {std::string("2 3\na 1 2 3\né 4 5 6\n"), std::string("2 3\nthe 1 0 1\ncafé 1 1 1\n"),
+        std::string("1 2\nnaïve 1 2"), wide + "\né" + wide.substr(9) + "\n"}) {
+    EXPECT_EQ(wrong(file_of(scratch, text)), "") << text.substr(0, 40);
+  }
+}
+
 TEST(Vectors, AWordTwiceAndTwoWidthsAreNamed) {
   const ScratchFolder scratch;
   EXPECT_NE(wrong(file_of(scratch, "a 1 2\nb 1 2\na 3 4\n")).find("v.txt:3: the word 'a' has a"),

@@ -37,6 +37,12 @@ bool is_whole(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+bool is_number(std::string_view text) {
+  float x = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 class TextRows : public VectorRows {
  public:
   explicit TextRows(const std::string& path) : lines_(path) {
@@ -104,11 +110,6 @@ class TextRows : public VectorRows {
   }
 
  private:
-  static bool is_number(std::string_view text) {
-    float x = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-    return error == std::errc() && end == text.data() + text.size();
-  }
   bool advance() {
     for (;;) {
       const Got got = lines_.next();
@@ -173,6 +174,16 @@ std::optional<BinaryHead> binary_head(std::string_view head) {
   const std::string_view rest = head.substr(found.size);
   const size_t space = rest.find(' ');
   if (space == std::string_view::npos || space > longest_word) return std::nullopt;
+  // Behind a first word that is no ASCII, or where numbers are short, others follow soon.
+  const std::string_view row = rest.substr(0, rest.find('\n'));
+  const auto cells = split_at_spaces(row);
+  const auto width = static_cast<size_t>(found.width);
+  const bool cut = row.size() == rest.size();
+  if (cells.size() > width || (cut && cells.size() > 2)) {
+    const auto last = cells.end() - (cut ? 1 : 0);
+    const auto first = cells.size() > width ? cells.end() - found.width : cells.begin() + 1;
+    if (first < last && std::all_of(first, last, is_number)) return std::nullopt;
+  }
   const std::string_view numbers = rest.substr(space + 1, 4 * static_cast<size_t>(found.width));
   const bool text = std::all_of(numbers.begin(), numbers.end(), [](char c) {
     return (c >= ' ' && c < 127) || c == '\n' || c == '\r' || c == '\t';

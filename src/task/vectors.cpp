@@ -23,6 +23,8 @@ struct WordIds {
     std::vector<std::string> names, lower;
     for (int32_t id = 0; id < tokens.size(); ++id) {
       names.push_back(tokens.piece(id));
+      // A text may have the word "<unk>": what is no word gets a name that none has.
+      if (id <= Tokenizer::end) names.back() += '\n';
       lower.push_back(to_lowercase(names.back()));
     }
     words = Vocabulary::of(names);
