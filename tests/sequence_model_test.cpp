@@ -192,6 +192,23 @@ TEST(Classifier, GradientsOfEveryWayToPool) {
   }
 }
 
+TEST(Classifier, CapsulesLearnFromWhatWasDrawn) {
+  for (const char* align : {"hard_reinforce", "reinforced"}) {
+    Parameters table(3);
+    const CapsuleClassifier model(table, {.vocabulary = source_words, .labels = 3}, small("gru"),
+                                  choice("dot", align));
+    Random random(1);
+    Tape tape(random);
+    const ModelInputs in{.text = sequences_of(sources)};
+    ASSERT_EQ(model(in).log_probability.shape(), Shape({3}));
+    const Gradients d = tape.backward(model.loss(in, Tensor::ids({3}, {2, 0, 1}), 0));
+    // Nothing but the REINFORCE term reaches what decides where to look.
+    const std::string decides =
+        std::string(align) == "reinforced" ? "capsules/align/outer/weight" : "capsules/query";
+    EXPECT_TRUE(d.has(table[decides]));
+  }
+}
+
 TEST(Classifier, GradientsOfCapsules) {
   const ModelInputs in{.text = sequences_of(sources)};
   Parameters table(9, Dtype::f64);

@@ -71,10 +71,6 @@ Tensor Scorer::loss(const ModelInputs& in, const Tensor& targets, double smoothi
   return classification_loss(out.scores, targets, smoothing, out.log_probability);
 }
 
-namespace {
-
-// The mean of what each example costs; what an alignment drew becomes likelier where that was below
-// the mean.
 Tensor mean_with_reinforce(const Tensor& each, const Tensor& log_probability) {
   const Tensor loss = mean(each);
   if (log_probability.empty()) return loss;
@@ -87,8 +83,6 @@ Tensor mean_with_reinforce(const Tensor& each, const Tensor& log_probability) {
   });
   return loss + mean(advantage * log_probability);
 }
-
-}  // namespace
 
 Tensor classification_loss(const Tensor& scores, const Tensor& targets, double smoothing,
                            const Tensor& log_probability) {

@@ -67,9 +67,12 @@ class Fitted {
   virtual void tune(const std::vector<Examples>& dev) const { (void)dev; }
 };
 
-// Mean cross-entropy of scores [n, C]. Where an alignment drew (log_probability [n] is given), the
-// REINFORCE term is added: what was drawn becomes likelier where the loss was below the mean of the
-// batch, which is the baseline (Williams 1992).
+// The mean of what each of n examples costs. Where an alignment drew (log_probability [n] is
+// given), the REINFORCE term is added: what was drawn becomes likelier where the loss was below the
+// mean of the batch, which is the baseline (Williams 1992).
+Tensor mean_with_reinforce(const Tensor& each, const Tensor& log_probability);
+
+// Mean cross-entropy of scores [n, C], with that term where an alignment drew.
 Tensor classification_loss(const Tensor& scores, const Tensor& targets, double smoothing,
                            const Tensor& log_probability = {});
 

@@ -56,9 +56,10 @@ FeatureMechanism capsules(Scope s, const Options& o) {
   return [layer](std::span<const Features> in) {
     check(in.size() == 1, "capsules: look at one input, got ", in.size());
     const Features& f = in[0];
-    const Tensor r =
-        layer({.k = f.rows, .who = lengths(f.lengths), .lengths = f.lengths}).reconstruction;
-    return FeatureOutput{{reshape(r, {r.dim(0), -1})}};
+    const Capsules::Output out =
+        layer({.k = f.rows, .who = lengths(f.lengths), .lengths = f.lengths});
+    const Tensor& r = out.reconstruction;
+    return FeatureOutput{{reshape(r, {r.dim(0), -1})}, out.log_probability};
   };
 }
 

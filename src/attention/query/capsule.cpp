@@ -40,10 +40,13 @@ Capsules::Output Capsules::operator()(const Inputs& in) const {
   out.reconstruction = out.representation * reshape(out.probability, {B, C, 1});
   out.mean = reshape(mean_of_values(k, v, in.who, 1, 1), {B, d_v});
   out.weights = o.weights;
+  if (!o.log_probability.empty()) {
+    out.log_probability = sum(reshape(o.log_probability, {B, -1}), -1);
+  }
   return out;
 }
 
-Tensor capsule_loss(const Capsules::Output& out, const Tensor& classes, double share) {
+Tensor capsule_losses(const Capsules::Output& out, const Tensor& classes, double share) {
   const Tensor &p = out.probability, &r = out.reconstruction;
   const int64_t B = p.dim(0), C = p.dim(1);
   check(classes.dtype() == Dtype::i32 && classes.shape() == Shape({B}),
@@ -57,7 +60,11 @@ Tensor capsule_loss(const Capsules::Output& out, const Tensor& classes, double s
   }
   const Tensor agreement = sum(r * reshape(out.mean, {B, 1, r.dim(2)}), -1);  // f . r_c, [B, C]
   const Tensor J = relu(sum(y * p, -1) + 1), U = relu(sum(y * agreement, -1) + 1);
-  return mean(J + U * share);
+  return J + U * share;
+}
+
+Tensor capsule_loss(const Capsules::Output& out, const Tensor& classes, double share) {
+  return mean(capsule_losses(out, classes, share));
 }
 
 }  // namespace fovea

@@ -30,6 +30,8 @@ struct Capsules {
     Tensor reconstruction;  // r [B, C, d_v]
     Tensor mean;            // f [B, d_v]
     Weights weights;        // a capsule is a head with one query
+    // [B]: of what all capsules' alignments drew, for a REINFORCE term; else empty.
+    Tensor log_probability;
   };
   Output operator()(const Inputs& in) const;
 
@@ -40,8 +42,9 @@ struct Capsules {
   std::string name;  // its path: what a Recorder calls its map
 };
 
-// The mean over the batch of the joint loss for these classes (int32 [B]); `share` weighs the
-// second part.
+// The joint loss of each example, [B], for these classes (int32 [B]), and its mean over the batch;
+// `share` weighs the second part.
+Tensor capsule_losses(const Capsules::Output& out, const Tensor& classes, double share = 1);
 Tensor capsule_loss(const Capsules::Output& out, const Tensor& classes, double share = 1);
 
 }  // namespace fovea

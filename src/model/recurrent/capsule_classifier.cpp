@@ -17,11 +17,13 @@ Capsules::Output CapsuleClassifier::look(const ModelInputs& in) const {
 }
 
 Scorer::Output CapsuleClassifier::operator()(const ModelInputs& in) const {
-  return {log(look(in).probability + 1e-12)};
+  const Capsules::Output out = look(in);
+  return {log(out.probability + 1e-12), out.log_probability};
 }
 
 Tensor CapsuleClassifier::loss(const ModelInputs& in, const Tensor& targets, double) const {
-  return capsule_loss(look(in), targets);
+  const Capsules::Output out = look(in);
+  return mean_with_reinforce(capsule_losses(out, targets), out.log_probability);
 }
 
 }  // namespace fovea
