@@ -205,5 +205,18 @@ TEST(VectorTask, AWordMayBeCalledAsWhatIsNoWord) {
   }
 }
 
+TEST(DocumentTask, ALongDocumentIsShownToo) {
+  const ScratchFolder scratch;
+  const auto solver = open_solver(trained(scratch, "run",
+                                          {{"data", "builtin:sentiment"},
+                                           {"examples", "60"},
+                                           {"model", "hierarchical"},
+                                           {"longest", "4000"}},
+                                          "classify"));
+  std::string text;
+  for (int i = 0; i < 600; ++i) text += "The film is good. ";
+  EXPECT_EQ(solver->attend(text).maps.size(), 2U);
+}
+
 }  // namespace
 }  // namespace fovea::test

@@ -41,7 +41,10 @@ class Classify final : public LabelSolver<Numbered> {
   Drawing attend(const std::string& input) const override {
     const Numbered example = ask(input);
     check(!example.ids.empty(), "attend: the input has no tokens");
-    Recorder recorder(capture_of(example.ids.size()));
+    // Maps of sentences are not drawn from summaries; unless blocks look at all pairs of words,
+    // they are small.
+    const bool exact = reads_sentences_ && config_.settings.get("encoder") != "transformer";
+    Recorder recorder(capture_of(exact ? 0 : example.ids.size()));
     const std::string label = answer({example}, 1)[0][0].text;
     PlacedTokens tokens = placed_tokens(tokens_for(input), input);
     if (const auto says = votes(example, label, tokens.pieces.size())) {
