@@ -187,8 +187,8 @@ StepSequence lay_increment(const O& o, const std::string& line) {
     need(!c.asked.empty(), "ram-increment", line, "the first cell must not be 0");
   });
 }
-// p, A_0 .. A_n-1, 0, ...: from cell p on the same again, or backwards. Neither p nor n follows from
-// the number of cells, so that both must be found in them.
+// p, A_0 .. A_n-1, 0, ...: from cell p on the same again, or backwards. Neither p nor n follows
+// from the number of cells, so that both must be found in them.
 std::string draw_moved(const O&, int64_t M, Random shape, Random random) {
   std::vector<int64_t> c(M, 0);
   const int64_t most = (M - 2) / 2, least = (most + 1) / 2;

@@ -50,7 +50,7 @@ struct SparseRows {
 // A batch of examples. Which parts are there goes by what a model takes.
 struct ModelInputs {
   Sequences text{};  // B texts
-  Tensor letters{};  // int32 [rows, letters_of_word]: of each word of text or story, 0 behind its end;
+  Tensor letters{};  // int32 [rows, letters_of_word]: of each word of text or story, 0 behind it;
                      // empty where the model asks for none
   Tensor rows{};     // int32 [n]: the rows of the text, or the nodes, that are asked about; empty:
                      // all

@@ -126,6 +126,7 @@ std::vector<ModelEntry> recurrent_rows() {
        .title = "Recurrent states under a capsule for each class",
        .paper = "Wang, Sun, Han, Zhu 2018",
        .equation = "c_c = sum_t a_ct h_t,  p_c = sigmoid(w_c . c_c + b_c),  r_c = p_c c_c",
+       .unread = {"smoothing"},
        .options =
            [](const Settings& s) {
              return joined(recurrent_fields().infos(),

@@ -12,6 +12,7 @@
 #include "fovea/model/memory/stories.h"
 #include "fovea/op/softmax.h"
 #include "fovea/task/example_solver.h"
+#include "fovea/task/letters.h"
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
@@ -347,20 +348,6 @@ class Qa final : public ExampleSolver<Numbered> {
     for (const std::string& word : words) ids.push_back(id_of(word));
     return ids;
   }
-  // Code points, letters_of_word for each word: its first and last.
-  static std::vector<int32_t> letters_of(const Words& words) {
-    constexpr int64_t n = letters_of_word;
-    std::vector<int32_t> all;
-    for (const std::string& word : words) {
-      std::vector<int32_t> of;
-      for (std::string_view letter : code_points(word))
-        of.push_back(std::abs(first_code_point(letter).value));
-      if (std::ssize(of) > n) of.erase(of.begin() + n / 2, of.end() - (n - n / 2));
-      of.resize(n);
-      all.insert(all.end(), of.begin(), of.end());
-    }
-    return all;
-  }
   void number(Numbered& e) {
     e.question_ids = ids_of(e.question);
     if (reads_letters_) e.question_letters = letters_of(e.question);
@@ -450,11 +437,8 @@ class Qa final : public ExampleSolver<Numbered> {
       question.insert(question.end(), e.question_letters.begin(), e.question_letters.end());
       if (e.question_letters.empty()) question.resize(question.size() + letters_of_word);
     }
-    const auto rows = [](const std::vector<int32_t>& list) {
-      return Tensor::of({std::ssize(list) / letters_of_word, letters_of_word}, list);
-    };
-    in.letters = rows(story);
-    in.second_letters = rows(question);
+    in.letters = letter_rows(story);
+    in.second_letters = letter_rows(question);
   }
   // The distinct values of each question's memories.
   void give_own_candidates(const std::vector<Numbered>& of, Batch& b) const {

@@ -99,8 +99,8 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
   const Tensor zero = certainly(0, B, M, dtype), one = certainly(1, B, M, dtype),
                two = certainly(2, B, M, dtype);
   Random* random = Tape::random();
-  const double settled = static_cast<double>(std::max<int64_t>(0, in.epoch)) /
-                         static_cast<double>(options_.settle);
+  const double settled =
+      static_cast<double>(std::max<int64_t>(0, in.epoch)) / static_cast<double>(options_.settle);
   const double noise = options_.noise * std::pow(0.01, std::min(1.0, settled)) +
                        options_.decide * std::clamp(settled - 1, 0.0, 1.0);
   Tensor left = Tensor::full({B, 1}, 1, dtype), entropies;

@@ -47,27 +47,28 @@ std::vector<ModelEntry> two_inputs(const std::string& mechanism, const std::stri
   const bool alone = mechanism == "siamese";
   for (const Takes takes : {Takes::pair, Takes::phrase}) {
     const auto& fields = takes == Takes::pair ? pair_fields() : phrase_fields();
-    rows.push_back(
-        {.name = mechanism,
-         .takes = takes,
-         .gives = Gives::label,
-         .title = title,
-         .paper = paper,
-         .equation = equation,
-         .defaults = alone ? Settings() : marks_of(takes),
-         .options =
-             [=, &fields](const Settings& s) {
-               Infos list = options_of(fields, s, alone ? "hierarchical" : mechanism,
-                                       feature_start(score));
-               if (alone) std::erase_if(list, [](auto& info) { return info.name == "match"; });
-               return list;
-             },
-         .make =
-             [=, &fields](Scope s, const ModelSizes& sizes, const Settings& settings) {
-               return std::make_unique<const PairClassifier>(
-                   s, takes, mechanism, sizes, options_with_places(fields, settings, sizes),
-                   attention_fields().read(settings, feature_start(score)));
-             }});
+    rows.push_back({.name = mechanism,
+                    .takes = takes,
+                    .gives = Gives::label,
+                    .title = title,
+                    .paper = paper,
+                    .equation = equation,
+                    .defaults = alone ? Settings() : marks_of(takes),
+                    .options =
+                        [=, &fields](const Settings& s) {
+                          Infos list = options_of(fields, s, alone ? "hierarchical" : mechanism,
+                                                  feature_start(score));
+                          if (alone)
+                            std::erase_if(list, [](auto& info) { return info.name == "match"; });
+                          return list;
+                        },
+                    .make =
+                        [=, &fields](Scope s, const ModelSizes& sizes, const Settings& settings) {
+                          return std::make_unique<const PairClassifier>(
+                              s, takes, mechanism, sizes,
+                              options_with_places(fields, settings, sizes),
+                              attention_fields().read(settings, feature_start(score)));
+                        }});
   }
   return rows;
 }

@@ -7,7 +7,7 @@ CapsuleClassifier::CapsuleClassifier(Scope s, const ModelSizes& sizes,
                                      const AttentionOptions& attention)
     : encoder_(s / "encoder", sizes.vocabulary, o),
       capsules_(s / "capsules", sizes.labels, encoder_.features(), encoder_.features(),
-                unrewarded_alignment_factory("capsules", attention)) {}
+                alignment_factory(attention)) {}
 
 Capsules::Output CapsuleClassifier::look(const ModelInputs& in) const {
   const Tensor rows = dropout(encoder_(in.text).rows, encoder_.options.dropout);
