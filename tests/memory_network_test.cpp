@@ -74,8 +74,8 @@ TEST(MemoryNetwork, AFullMemoryForgetsTheOldest) {
   const InputPart words = word_input(sizes);
   const MemoryContents all = memory_contents(words, next_slot(), example(), 3),
                        few = memory_contents(words, oldest_slot(2), example(), 3);
-  EXPECT_EQ(all.which, (std::vector<Slots>{{0, 1, 2}, {0}}));
-  EXPECT_EQ(few.which, (std::vector<Slots>{{1, 2}, {0}}));
+  EXPECT_EQ(all.which, (std::vector<StoredSentences>{{0, 1, 2}, {0}}));
+  EXPECT_EQ(few.which, (std::vector<StoredSentences>{{1, 2}, {0}}));
   const auto ids = few.sentences.sums.ids.read<int32_t>();
   EXPECT_EQ((std::vector<int32_t>(ids.begin(), ids.end())),
             (std::vector<int32_t>{3, 4, 5, 8, 6, 7, 2, 1}));
@@ -87,14 +87,14 @@ TEST(MemoryNetwork, AFullMemoryForgetsTheOldest) {
 // Parts of one's own: I that halves the vocabulary, G that keeps nothing about word 3, O that
 // always finds what was said first, R that answers by how many facts were found.
 TEST(MemoryNetwork, EveryPartCanBeReplaced) {
-  std::vector<Slots> seen;
+  std::vector<StoredSentences> seen;
   MemoryNetworkParts parts;
   parts.input = {.features = 5, .read = [](const Tensor& words, const Tensor&) {
                    Tensor halves = words;
                    for (int32_t& id : halves.write<int32_t>()) id /= 2;
                    return word_input({}).read(halves, {});
                  }};
-  parts.store = [](Slots& slots, int64_t sentence, std::span<const int32_t> words) {
+  parts.store = [](StoredSentences& slots, int64_t sentence, std::span<const int32_t> words) {
     if (std::ranges::find(words, 3) == words.end()) slots.insert(slots.begin(), sentence);
   };
   {
@@ -120,9 +120,9 @@ TEST(MemoryNetwork, EveryPartCanBeReplaced) {
   const MemoryNetwork model(table, sizes, small("words", "words"), parts);
   EXPECT_FALSE(table.has("output/memory/weight"));
   const Tensor scores = model(example()).scores;
-  EXPECT_EQ(seen, (std::vector<Slots>{{0, 2}, {0}}));
+  EXPECT_EQ(seen, (std::vector<StoredSentences>{{0, 2}, {0}}));
   EXPECT_EQ(scores.read()[2], 1) << "two hops found the first sentence";
-  parts.store = [](Slots& slots, int64_t sentence, std::span<const int32_t>) {
+  parts.store = [](StoredSentences& slots, int64_t sentence, std::span<const int32_t>) {
     slots.push_back(sentence + 1);
   };
   Parameters other(6);

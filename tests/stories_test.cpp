@@ -453,7 +453,7 @@ TEST(QaTask, WhatCannotBeLearnedOrIsNotThereIsRefusedFirst) {
             std::string::npos)
       << none.out;
   expect_refused("train qa --steps 1 --data builtin:stories --tasks 1,42", 1,
-                 "builtin:stories: holds no question of the tasks '42'; there are 1, 2, 3");
+                 "tasks: there is no question of the tasks '42'; there are 1, 2, 3");
   for (const char* words : {"--columns text=a", "--longest 9", "--no-times --noise 0.1",
                             "--model memnn --smoothing 0.1"}) {
     EXPECT_NE(run(program + " train qa --steps 1 --data builtin:stories " + words).exit, 0)

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "fovea/base/error.h"
+#include "fovea/base/fields.h"
 #include "fovea/base/utf8.h"
 #include "fovea/base/words.h"
 #include "fovea/data/line_reader.h"
@@ -337,6 +340,48 @@ std::vector<StoryQuestion> read_stories(const std::string& path, const std::stri
   std::vector<StoryQuestion> all;
   for (const std::string& file : files) read_file(file, task_of(file, files.size() == 1), how, all);
   return all;
+}
+
+std::optional<std::string> story_heard(std::string& so_far, const std::string& line) {
+  const auto words = split_at_spaces(line);
+  if (words.empty()) so_far.clear();
+  if (words.empty() || words[0].starts_with('{'))
+    return words.empty() ? std::nullopt : std::optional(line);
+  // As bAbI's files have it, behind a question stands its answer.
+  const std::string text = line.substr(0, line.find('\t'));
+  StoryLines lines;
+  for (size_t from = 0; from < so_far.size(); from = so_far.find('\n', from) + 1)
+    lines.next(so_far.substr(from, so_far.find('\n', from) - from));
+  if (lines.next(text).first) so_far.clear();
+  if (is_question(text)) return so_far + text;
+  so_far += text + "\n";
+  return std::nullopt;
+}
+
+std::set<std::string> tasks_named(const std::string& said, const std::set<std::string>& there) {
+  std::set<std::string> named;
+  std::istringstream in(said);
+  for (std::string one; std::getline(in, one, ',');) {
+    const auto dash = one.find('-');
+    const bool range = dash != std::string::npos;
+    const int64_t first = range ? whole_of("tasks", one.substr(0, dash)) : 0,
+                  last = range ? whole_of("tasks", one.substr(dash + 1)) : 0;
+    bool found = false;
+    for (const std::string& name : there) {
+      const bool number = name.find_first_not_of("0123456789") == name.npos && !name.empty();
+      const bool is =
+          range ? number && name.size() < 9 && std::stoll(name) >= first && std::stoll(name) <= last
+                : name == one;
+      if (is) named.insert(name);
+      found |= is;
+    }
+    std::string known;
+    std::map<std::pair<size_t, std::string>, bool> in_order;  // 2 before 10
+    for (const std::string& name : there) in_order[{name.size(), name}] = true;
+    for (const auto& [name, _] : in_order) known += (known.empty() ? "" : ", ") + name.second;
+    check(found, "tasks: there is no question of the tasks '", one, "'; there are ", known);
+  }
+  return named;
 }
 
 }  // namespace fovea

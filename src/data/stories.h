@@ -9,6 +9,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +77,15 @@ std::vector<StoryQuestion> read_stories(const std::string& path, const std::stri
 // One story with its question, as text or as a line of JSON; answers may be missing. Lines are
 // sentences, as in a file; a line with its question behind other sentences is cut into them.
 StoryQuestion story_of_text(const std::string& text);
+
+// A story is told line by line, and asked about; a blank line begins another. Keeps what was told
+// in so_far, and gives the story with its question where the line asks one, as story_of_text takes
+// it.
+std::optional<std::string> story_heard(std::string& so_far, const std::string& line);
+
+// Which tasks "1,4-10" names, of those that are there: of a list each must be there, of a range
+// any.
+std::set<std::string> tasks_named(const std::string& said, const std::set<std::string>& there);
 
 // builtin:stories: people, places and things, with one, two or three supporting facts (tasks 1, 2
 // and 3, drawn equally often).

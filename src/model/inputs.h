@@ -97,6 +97,7 @@ struct ModelSizes {
   int64_t longest = 0;              // tokens of the longest text that may come
   int64_t hashed = 0;               // words behind the vocabulary whose vectors are not learned
   int64_t longest_sentence = 0;     // words of a sentence
+  int64_t longest_story = 0;        // sentences of a story
   int64_t inputs = 0, outputs = 0;  // numbers of a step, in and out
   int64_t height = 0, width = 0, channels = 0;  // of a picture
   int64_t frames = 0;                           // pictures of an example, where they are several

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "fovea/attention/recorder.h"
 #include "fovea/base/utf8.h"
@@ -16,6 +15,7 @@
 #include "fovea/task/make.h"
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
+#include "fovea/task/story_maps.h"
 
 namespace fovea {
 namespace {
@@ -54,9 +54,10 @@ class Qa final : public ExampleSolver<Numbered> {
     if (purpose == Purpose::learn) change_examples([this](Numbered& e) { number(e); });
     model_ = model<Scorer>({.vocabulary = words_.size(),
                             .labels = answers_.size(),
-                            .longest = longest_story_,
+                            .longest = tokens_of_the_longest(),
                             .hashed = config.hashed,
-                            .longest_sentence = longest_sentence_});
+                            .longest_sentence = longest_sentence_,
+                            .longest_story = longest_story_});
     if (purpose == Purpose::learn && dynamic_cast<const LearnsFromFacts*>(model_.get()))
       check_facts();
   }
@@ -93,21 +94,8 @@ class Qa final : public ExampleSolver<Numbered> {
     return measure(of);
   }
 
-  // A story is told line by line, and asked about; a blank line begins another.
   std::optional<std::string> heard(std::string& so_far, const std::string& line) const override {
-    const auto words = split_at_spaces(line);
-    if (words.empty()) so_far.clear();
-    if (words.empty() || words[0].starts_with('{'))
-      return words.empty() ? std::nullopt : std::optional(line);
-    // As bAbI's files have it, behind a question stands its answer.
-    const std::string text = line.substr(0, line.find('\t'));
-    StoryLines lines;
-    for (size_t from = 0; from < so_far.size(); from = so_far.find('\n', from) + 1)
-      lines.next(so_far.substr(from, so_far.find('\n', from) - from));
-    if (lines.next(text).first) so_far.clear();
-    if (is_question(text)) return so_far + text;
-    so_far += text + "\n";
-    return std::nullopt;
+    return story_heard(so_far, line);
   }
 
   std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
@@ -121,25 +109,9 @@ class Qa final : public ExampleSolver<Numbered> {
     const Numbered e = numbered(story_of_text(input));
     Recorder recorder;
     const std::string best = answer({e}, 1)[0].at(0).text;
-    std::vector<std::string> sentences;
-    for (size_t i = 0; i < e.sentences; ++i) sentences.push_back(joined((*e.story)[i].words));
-    const auto memory = config_.settings.get("memory", "0");
-    const size_t most = memory == "0" ? sentences.size() : std::stoul(memory);
-    if (sentences.size() > most)
-      sentences.erase(sentences.begin(), sentences.end() - static_cast<int64_t>(most));
+    const auto memory = whole_of("memory", config_.settings.get("memory", "0"));
     return {joined(e.question) + "? → " + best, maps_of(recorder, 0, [&](const std::string& name) {
-              int64_t rows = 0, columns = 0;
-              for (const auto& map : recorder.maps()) {
-                if (!map.name.starts_with(name)) continue;
-                rows += map.weights.rows.dim(2), columns = map.weights.rows.dim(3);
-              }
-              if (name.ends_with("gates")) return MapLabels{sentences, counted("slot ", columns)};
-              if (name.ends_with("slots"))
-                return MapLabels{{joined(e.question)}, counted("slot ", columns)};
-              if (name.ends_with("self")) return read_through(e, columns);
-              std::vector<std::string> keys = sentences;
-              if (columns > static_cast<int64_t>(keys.size())) keys.push_back("(nothing)");
-              return MapLabels{counted("hop ", rows), keys};
+              return story_labels(recorder, name, e, memory);
             })};
   }
 
@@ -227,53 +199,14 @@ class Qa final : public ExampleSolver<Numbered> {
 
   static constexpr const char* own_mark = "(values of the question's memories)";
 
-  static std::vector<std::string> counted(const char* what, int64_t n) {
-    std::vector<std::string> names;
-    for (int64_t i = 1; i <= n; ++i) names.push_back(what + std::to_string(i));
-    return names;
-  }
-
-  // What a Transformer reads: the words, a mark behind each sentence; the newest of them.
-  static MapLabels read_through(const Numbered& e, int64_t tokens) {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < e.sentences; ++i) {
-      const Words& words = (*e.story)[i].words;
-      names.insert(names.end(), words.begin(), words.end());
-      names.push_back(".");
-    }
-    names.insert(names.end(), e.question.begin(), e.question.end());
-    names.erase(names.begin(), names.end() - std::min<int64_t>(tokens, std::ssize(names)));
-    return {names, names};
-  }
-
-  // Of "1,4-10" each must be there, of a range any.
   void keep_tasks(Parts& parts) const {
     if (config_.tasks.empty()) return;
-    std::map<std::pair<size_t, std::string>, bool> kept;  // 2 before 10
+    std::set<std::string> there;
     for (const auto* part : {&parts.train, &parts.dev, &parts.test})
-      for (const Numbered& e : *part) kept[{e.task.size(), e.task}] = false;
-    std::string known;
-    for (const auto& [task, _] : kept) known += (known.empty() ? "" : ", ") + task.second;
-    std::istringstream in(config_.tasks);
-    for (std::string one; std::getline(in, one, ',');) {
-      const auto dash = one.find('-');
-      const bool range = dash != std::string::npos;
-      const int64_t first = range ? whole_of("tasks", one.substr(0, dash)) : 0,
-                    last = range ? whole_of("tasks", one.substr(dash + 1)) : 0;
-      bool found = false;
-      for (auto& [task, keep] : kept) {
-        const std::string& name = task.second;
-        const bool number = name.find_first_not_of("0123456789") == name.npos && !name.empty();
-        const bool is = range ? number && name.size() < 9 && std::stoll(name) >= first &&
-                                    std::stoll(name) <= last
-                              : name == one;
-        found |= is;
-        keep |= is;
-      }
-      check(found, config_.data, ": holds no question of the tasks '", one, "'; there are ", known);
-    }
+      for (const Numbered& e : *part) there.insert(e.task);
+    const std::set<std::string> wanted = tasks_named(config_.tasks, there);
     for (auto* part : {&parts.train, &parts.dev, &parts.test})
-      std::erase_if(*part, [&](const Numbered& e) { return !kept.at({e.task.size(), e.task}); });
+      std::erase_if(*part, [&](const Numbered& e) { return !wanted.contains(e.task); });
   }
 
   // Before anything is learned: that a batch has none would show in the middle of it.
@@ -292,6 +225,13 @@ class Qa final : public ExampleSolver<Numbered> {
     std::vector<Numbered> all;
     for (StoryQuestion& q : list) all.push_back({std::move(q), nullptr, {}, {}});
     return all;
+  }
+
+  // Read as one text, with a mark behind each sentence, and somewhat longer stories than were
+  // learned.
+  int64_t tokens_of_the_longest() const {
+    constexpr int64_t least = 512;
+    return std::max(least, longest_story_ * (longest_sentence_ + 1) + longest_sentence_);
   }
 
   void learn_vocabularies() {

@@ -6,8 +6,12 @@
 
 namespace fovea::test {
 
-inline const ModelSizes sizes{
-    .vocabulary = 8, .labels = 3, .longest = 9, .hashed = 2, .longest_sentence = 3};
+inline const ModelSizes sizes{.vocabulary = 8,
+                              .labels = 3,
+                              .longest = 9,
+                              .hashed = 2,
+                              .longest_sentence = 3,
+                              .longest_story = 9};
 
 inline ModelInputs example(bool own_candidates = false) {
   using Nested = std::vector<std::vector<std::vector<int32_t>>>;

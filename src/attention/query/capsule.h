@@ -33,6 +33,7 @@ struct Capsules {
     // [B]: of what all capsules' alignments drew, for a REINFORCE term; else empty.
     Tensor log_probability;
   };
+  // Every capsule looks at all of the sequence.
   Output operator()(const Inputs& in) const;
 
   Parameter query;   // q [C, d_k]

@@ -59,7 +59,7 @@ EndToEndMemory::EndToEndMemory(Scope s, const ModelSizes& sizes, const EndToEndO
     : options_(o),
       longest_sentence_(std::max<int64_t>(1, sizes.longest_sentence)),
       first_time_(sizes.vocabulary + sizes.hashed),
-      times_(o.times ? (o.memory > 0 ? o.memory : sizes.longest) : 0),
+      times_(o.times ? (o.memory > 0 ? o.memory : sizes.longest_story) : 0),
       look_(s, "memn2n", "hops", attention, o.width) {
   const Parameter fixed = fixed_rows(s, sizes, o.width);
   const bool adjacent = o.tying == "adjacent";

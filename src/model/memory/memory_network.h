@@ -30,8 +30,8 @@ const Fields<MemoryNetworkOptions>& memory_network_fields();
 
 // The parts; those that are null are the network's own, as the options say.
 struct MemoryNetworkParts {
-  InputPart input{};
-  StorePart store{};
+  InputPart input{};  // I: what a text is read as
+  StorePart store{};  // G: where a sentence is kept
   // O: given the question and what was found before, what may be the next fact.
   std::function<ScoredFacts(const MemoryContents&, const FoundFacts&)> output{};
   // R: scores of the candidates, ModelInputs::candidates.

@@ -56,12 +56,13 @@ InputPart letter_input(int64_t groups) {
 }
 
 StorePart next_slot() {
-  return
-      [](Slots& slots, int64_t sentence, std::span<const int32_t>) { slots.push_back(sentence); };
+  return [](StoredSentences& slots, int64_t sentence, std::span<const int32_t>) {
+    slots.push_back(sentence);
+  };
 }
 
 StorePart oldest_slot(int64_t n) {
-  return [n](Slots& slots, int64_t sentence, std::span<const int32_t>) {
+  return [n](StoredSentences& slots, int64_t sentence, std::span<const int32_t>) {
     if (std::ssize(slots) < n) return slots.push_back(sentence);
     slots[sentence % n] = sentence;
   };
@@ -88,10 +89,10 @@ MemoryContents memory_contents(const InputPart& input, const StorePart& store,
   const auto words = numbers(in.story.inner.ids), features = numbers(read.ids);
   const auto outer = in.story.outer.offsets.read<int32_t>(),
              inner = in.story.inner.offsets.read<int32_t>(), at = read.offsets.read<int32_t>();
-  std::vector<Slots> which;
+  std::vector<StoredSentences> which;
   std::vector<int32_t> kept, words_of{0}, texts{0}, counts{0};
   for (int64_t b = 0; b < in.story.count(); ++b) {
-    Slots slots;
+    StoredSentences slots;
     const int64_t n = outer[b + 1] - outer[b];
     for (int64_t i = 0; i < n; ++i) {
       const int32_t from = inner[outer[b] + i], to = inner[outer[b] + i + 1];

@@ -26,11 +26,11 @@ InputPart word_input(const ModelSizes& sizes);
 InputPart letter_input(int64_t groups);
 
 // What each slot of a story's memory holds: the number of a sentence, from 0.
-using Slots = std::vector<int64_t>;
+using StoredSentences = std::vector<int64_t>;
 // G: where in the slots a sentence goes, whose words these are. Sentences come in their order; one
 // may go nowhere, and one that was stored may be moved or forgotten.
 using StorePart =
-    std::function<void(Slots& slots, int64_t sentence, std::span<const int32_t> words)>;
+    std::function<void(StoredSentences& slots, int64_t sentence, std::span<const int32_t> words)>;
 // The next slot.
 StorePart next_slot();
 // The same up to so many; then the slot of the oldest sentence, which is forgotten.
@@ -49,10 +49,10 @@ struct ReadTexts {
 
 // What a question is answered from.
 struct MemoryContents {
-  ReadTexts questions;       // of each example
-  ReadTexts sentences;       // those that are stored; one without words where there are none
-  Packing outer;             // the stored sentences of each story, in the order they came in
-  std::vector<Slots> which;  // of each story, which of its sentences they are
+  ReadTexts questions;  // of each example
+  ReadTexts sentences;  // those that are stored; one without words where there are none
+  Packing outer;        // the stored sentences of each story, in the order they came in
+  std::vector<StoredSentences> which;  // of each story, which of its sentences they are
 };
 // I and G at work.
 MemoryContents memory_contents(const InputPart& input, const StorePart& store,
