@@ -124,7 +124,8 @@ TEST_P(EveryFeature, AnEmptyInputGivesZeroAndFiniteGradients) {
     for (int64_t d = 0; d < D; ++d) EXPECT_EQ(of_empty.read()[d], 0) << GetParam()->name;
     const Gradients g = tape.backward(sum(out.joined()));
     for (const auto& parameter : table.entries()) {
-      for (float x : g.or_zeros(parameter).read()) EXPECT_TRUE(std::isfinite(x));
+      const Tensor gradient = g.or_zeros(parameter);
+      for (float x : gradient.read()) EXPECT_TRUE(std::isfinite(x));
     }
   }
 }

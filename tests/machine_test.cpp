@@ -1,6 +1,8 @@
 // Machines with memories, step by step, and the problems they are tried on.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "fovea/attention/recorder.h"
 #include "fovea/data/algorithms.h"
 #include "fovea/memory/fuzzy_numbers.h"
@@ -295,6 +297,36 @@ TEST(Algorithms, EveryOneDrawsWhatItCanLayOut) {
       }
     }
   }
+}
+
+// Few numbers as often as many, to be copied anywhere, or backwards from behind the last.
+TEST(Algorithms, NumbersToBeMovedAreFewAndManyAndAnswersLieWherePointersSay) {
+  const AlgorithmOptions o{.symbols = 10};
+  const Algorithm &copy = find_algorithm("ram-copy"), &reverse = find_algorithm("ram-reverse");
+  std::set<size_t> counts;
+  for (uint64_t i = 0; i < 50; ++i) {
+    counts.insert(copy.lay(o, copy.draw(o, 10, Random(i), Random(1))).asked.size());
+    const StepSequence s = reverse.lay(o, reverse.draw(o, 10, Random(i), Random(i)));
+    EXPECT_EQ(s.asked.front(), 10 + 1 + std::ssize(s.asked) + 1);
+  }
+  EXPECT_EQ(counts, (std::set<size_t>{1, 2, 3, 4}));
+
+  uint64_t few = 0;  // a shape with room to choose from
+  const auto count = [&] { return copy.lay(o, copy.draw(o, 10, Random(few), Random(1))).asked; };
+  while (count().size() > 2) ++few;
+  std::vector<std::string> lines;
+  for (uint64_t i = 0; i < 8; ++i) lines.push_back(copy.draw(o, 10, Random(few), Random(i)));
+  const StepBatch b = batch_of(copy, o, lines);
+  std::set<int64_t> first_cells;
+  for (int64_t i = 0; i < 8; ++i) {
+    const StepSequence alone = copy.lay(o, lines[i]);
+    for (int64_t k = 0; k < std::ssize(alone.asked); ++k) {
+      EXPECT_EQ(b.asked.read<int32_t>()[k * 8 + i], alone.asked[k] * 8 + i);
+      EXPECT_EQ(b.symbols.read<int32_t>()[k * 8 + i], alone.symbols[k]);
+    }
+    first_cells.insert(alone.asked[0]);
+  }
+  EXPECT_GT(first_cells.size(), 1U);
 }
 
 TEST(Algorithms, ALineThatIsNoProblemIsRefused) {

@@ -34,18 +34,65 @@ MemoryNetworkOptions small(const std::string& input, const std::string& response
   return o;
 }
 
+// Answers of two words and of one, as they are taught, and what should follow each row.
+ModelInputs written_example() {
+  ModelInputs in = spelled_example();
+  in.answer = sequences_of(std::vector<std::vector<int32_t>>{{2, 4, 5}, {2, 6}});
+  return in;
+}
+const Tensor written_wanted = Tensor::ids({5}, {4, 5, 3, 6, 3});
+ModelSizes writing_sizes() {
+  ModelSizes writing = sizes;
+  writing.target_vocabulary = 7;
+  return writing;
+}
+
 TEST(MemoryNetwork, GradientsOfItsParts) {
   for (const char* input : {"words", "letters"}) {
     for (const char* response : {"words", "lstm"}) {
       SCOPED_TRACE(say(input, " ", response));
       Parameters table(3, Dtype::f64);
-      const MemoryNetwork model(table, sizes, small(input, response));
+      const MemoryNetwork model(table, writing_sizes(), small(input, response));
+      const bool writes = std::string(response) == "lstm";
       const Function f = [&](const std::vector<Tensor>&) {
-        return model.loss(spelled_example(), Tensor::ids({2}, {1, 0}), 0);
+        return model.loss(written_example(), writes ? written_wanted : Tensor::ids({2}, {1, 0}), 0);
       };
       EXPECT_LT(layer_error(table, f, std::vector<Tensor>()), 1e-5);
     }
   }
+}
+
+// What is wanted after no row teaches nothing.
+TEST(MemoryNetwork, AnAnswerThatNobodyKnowsCostsNothing) {
+  Parameters table(3, Dtype::f64);
+  const MemoryNetwork model(table, writing_sizes(), small("words", "lstm"));
+  ModelInputs known = written_example(), unknown = written_example();
+  unknown.answer = sequences_of(std::vector<std::vector<int32_t>>{{2, 4, 5}, {2}});
+  ModelInputs other = unknown;
+  other.answer = sequences_of(std::vector<std::vector<int32_t>>{{2, 4, 5}, {6}});
+  const Tensor wanted = Tensor::ids({4}, {4, 5, 3, -1});
+  const double loss = model.loss(unknown, wanted, 0).item();
+  EXPECT_EQ(loss, model.loss(other, wanted, 0).item());
+  EXPECT_NE(loss, model.loss(known, written_wanted, 0).item());
+}
+
+TEST(MemoryNetwork, WritesOrChooses) {
+  Parameters table(3);
+  const MemoryNetwork writer(table, writing_sizes(), small("words", "lstm"));
+  EXPECT_THROW(writer(example()), Error);
+  const auto written = writer.write(example(), {.beam = 3, .nbest = 2});
+  ASSERT_EQ(written.size(), 2U);
+  for (const auto& answers : written) {
+    ASSERT_EQ(answers.size(), 2U);
+    EXPECT_GE(answers[0].score, answers[1].score);
+    for (int32_t id : answers[0].ids) EXPECT_LT(id, 7);
+  }
+  const auto alone = writer.write(second_alone(), {.beam = 3, .nbest = 2});
+  EXPECT_EQ(alone.at(0).at(1).ids, written[1][1].ids) << "a story depends on its neighbour";
+  EXPECT_NEAR(alone[0][1].score, written[1][1].score, 1e-5);
+  Parameters other(3), wordless(3);
+  EXPECT_THROW(MemoryNetwork(other, sizes, small("words", "words")).write(example(), {}), Error);
+  EXPECT_THROW(MemoryNetwork(wordless, sizes, small("words", "lstm")), Error);
 }
 
 // "ann" and "anna" have #an and ann in common, and the order of letters counts.
@@ -122,6 +169,19 @@ TEST(MemoryNetwork, EveryPartCanBeReplaced) {
   const Tensor scores = model(example()).scores;
   EXPECT_EQ(seen, (std::vector<StoredSentences>{{0, 2}, {0}}));
   EXPECT_EQ(scores.read()[2], 1) << "two hops found the first sentence";
+
+  MemoryNetworkParts written = parts;
+  written.response = nullptr;
+  written.writing.loss = [](const MemoryContents&, const FoundFacts&, const Sequences&,
+                            const Tensor&) { return Tensor::full({}, 5); };
+  Parameters half(8);
+  EXPECT_THROW(MemoryNetwork(half, sizes, small("words", "words"), written), Error);
+  written.writing.write = [](const MemoryContents&, const FoundFacts& found, const BeamOptions&) {
+    return std::vector<std::vector<Hypothesis>>(found.size(), {{{4, 4}, 0}});
+  };
+  Parameters none(8);
+  const MemoryNetwork writer(none, sizes, small("words", "words"), written);
+  EXPECT_EQ(writer.write(example(), {}).at(1).at(0).ids, (std::vector<int32_t>{4, 4}));
   parts.store = [](StoredSentences& slots, int64_t sentence, std::span<const int32_t>) {
     slots.push_back(sentence + 1);
   };

@@ -47,9 +47,11 @@ TEST(Init, XavierAndUniformKeepTheirLimits) {
   EXPECT_LE(largest, limit);
   EXPECT_GT(largest, 0.98 * limit);
   EXPECT_NEAR(squares / 1500, limit * limit / 3, 0.1 * limit * limit / 3);
-  for (double x : init::uniform(0.1)({100}, Random(2)).read<double>()) EXPECT_LE(std::abs(x), 0.1);
+  const Tensor uniform = init::uniform(0.1)({100}, Random(2)),
+               normal = init::normal(0.5)({5000}, Random(3));
+  for (double x : uniform.read<double>()) EXPECT_LE(std::abs(x), 0.1);
   double deviation = 0;
-  for (double x : init::normal(0.5)({5000}, Random(3)).read<double>()) deviation += x * x;
+  for (double x : normal.read<double>()) deviation += x * x;
   EXPECT_NEAR(std::sqrt(deviation / 5000), 0.5, 0.02);
 }
 

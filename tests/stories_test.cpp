@@ -256,13 +256,11 @@ std::vector<std::pair<std::string, Maker>> answerers() {
     o.width = 4, o.heads = 2, o.layers = 2, o.dropout = 0, o.attention_dropout = 0;
     return std::make_unique<StoryTransformer>(s, sizes, o);
   });
-  for (const char* response : {"words", "lstm"}) {
-    all.emplace_back("memnn", [=](Scope s) {
-      MemoryNetworkOptions o;
-      o.width = 3, o.memory = 4, o.response = response;
-      return std::make_unique<MemoryNetwork>(s, sizes, o);
-    });
-  }
+  all.emplace_back("memnn", [](Scope s) {
+    MemoryNetworkOptions o;
+    o.width = 3, o.memory = 4;
+    return std::make_unique<MemoryNetwork>(s, sizes, o);
+  });
   return all;
 }
 

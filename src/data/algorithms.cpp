@@ -83,8 +83,8 @@ StepBatch batch_of(const Algorithm& of, const AlgorithmOptions& o,
   auto rows = batch.asked.write<int32_t>();
   for (int64_t b = 0; b < B; ++b) {
     const StepSequence& one = laid[b];
-    check(one.steps.size() == first.steps.size() && one.asked == first.asked, of.name,
-          ": problems of a batch need equally many steps");
+    check(one.steps.size() == first.steps.size() && one.asked.size() == first.asked.size(), of.name,
+          ": problems of a batch need equally many steps and answers");
     for (int64_t t = 0; t < T; ++t)
       std::copy_n(one.steps.begin() + t * in, in, steps.begin() + (t * B + b) * in);
     for (int64_t i = 0; i < asked; ++i) {

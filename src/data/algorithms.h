@@ -34,7 +34,8 @@ struct Algorithm {
   // Columns of a step, in and out.
   int64_t (*inputs)(const AlgorithmOptions&);
   int64_t (*outputs)(const AlgorithmOptions&);
-  // A problem of that length. Problems that draw the same `shape` have equally many steps.
+  // A problem of that length. Problems that draw the same `shape` have equally many steps and
+  // answers.
   std::string (*draw)(const AlgorithmOptions&, int64_t length, Random shape, Random random);
   // A line that is no such problem is an Error.
   StepSequence (*lay)(const AlgorithmOptions&, const std::string& line);
@@ -48,7 +49,7 @@ const std::vector<Algorithm>& algorithms();
 // An unknown name is an Error that suggests the nearest.
 const Algorithm& find_algorithm(std::string_view name);
 
-// Problems of equally many steps, side by side.
+// Problems of equally many steps and answers, side by side.
 struct StepBatch {
   Tensor steps;      // [T, B, inputs]
   Tensor asked;      // int32 [n]: rows t B + b whose answer is wanted, sequences of a step together
@@ -56,7 +57,8 @@ struct StepBatch {
   Tensor symbols{};  // int32 [n]
   Tensor known{};    // [n]
 };
-// The problems of some lines. Having no line is an Error, as are problems of unequally many steps.
+// The problems of some lines. Having no line is an Error, as are problems of unequally many steps
+// or answers.
 StepBatch batch_of(const Algorithm& of, const AlgorithmOptions& o,
                    std::span<const std::string> lines);
 

@@ -187,14 +187,26 @@ StepSequence lay_increment(const O& o, const std::string& line) {
     need(!c.asked.empty(), "ram-increment", line, "the first cell must not be 0");
   });
 }
-// p, A_0 .. A_n-1, 0, ...: from cell p on the same again, or backwards. Neither p nor n follows
-// from the number of cells, so that both must be found in them.
-std::string draw_moved(const O&, int64_t M, Random shape, Random random) {
+// p, A_0 .. A_n-1, 0, ...: from cell p on the same again, or backwards. How many there are does not
+// follow from the number of cells, so that a program must find p in its cell. There are few of them
+// as often as many: who is only shown many never gets one right and has nothing to begin from.
+std::vector<int64_t> draw_numbers(int64_t M, Random shape, Random& random) {
   std::vector<int64_t> c(M, 0);
-  const int64_t most = (M - 2) / 2, least = (most + 1) / 2;
-  const int64_t n = least + below(most - least + 1, shape);
-  c[0] = n + 2 + below(M - 2 * n - 1, shape);
+  const int64_t n = std::min(M - 1, 1 + below((M - 2) / 2, shape));
   for (int64_t i = 1; i <= n; ++i) c[i] = 1 + below(M - 1, random);
+  c[0] = n;
+  return c;
+}
+// To be copied anywhere behind the 0 that ends them.
+std::string draw_copy(const O&, int64_t M, Random shape, Random random) {
+  std::vector<int64_t> c = draw_numbers(M, shape, random);
+  c[0] += 2 + below(M - 2 * c[0] - 1, random);
+  return cells_text(c);
+}
+// The paper's p: the cell behind the last, since backwards one must know where the end is.
+std::string draw_reverse(const O&, int64_t M, Random shape, Random random) {
+  std::vector<int64_t> c = draw_numbers(M, shape, random);
+  c[0] += 1;
   return cells_text(c);
 }
 StepSequence lay_moved(const char* name, const O& o, const std::string& line, bool backwards) {
@@ -254,14 +266,14 @@ std::vector<Algorithm> of_cells() {
                         std::string (*draw)(const O&, int64_t, Random, Random),
                         StepSequence (*lay)(const O&, const std::string&)) {
     return Algorithm{name, help,        false,   plus1,  same,         draw,
-                     lay,  number_text, "cells", "6-10", "8,10,16,20", {"symbols"}};
+                     lay,  number_text, "cells", "4-12", "8,12,16,24", {"symbols"}};
   };
   return {
       make("ram-access", "memory cells: the one that the first names", draw_access, lay_access),
       make("ram-increment", "memory cells: one more in each", draw_increment, lay_increment),
-      make("ram-copy", "memory cells: the same again where a pointer says", draw_moved,
+      make("ram-copy", "memory cells: the same again where a pointer says", draw_copy,
            [](const O& o, const std::string& l) { return lay_moved("ram-copy", o, l, false); }),
-      make("ram-reverse", "memory cells: backwards where a pointer says", draw_moved,
+      make("ram-reverse", "memory cells: backwards where a pointer says", draw_reverse,
            [](const O& o, const std::string& l) { return lay_moved("ram-reverse", o, l, true); }),
       make("ram-swap", "memory cells: two change places", draw_swap, lay_swap)};
 }

@@ -61,6 +61,16 @@ struct Reading {
   }
 };
 
+// An answer is right whatever the space between its words.
+std::string spaced_once(const std::string& text) {
+  std::string words;
+  for (std::string_view word : split_at_spaces(text)) {
+    if (!words.empty()) words += ' ';
+    words += word;
+  }
+  return words;
+}
+
 void add_question(Reading& story, const std::vector<std::string>& fields, const std::string& where,
                   const std::string& task) {
   check(fields.size() <= 3, where,
@@ -70,7 +80,7 @@ void add_question(Reading& story, const std::vector<std::string>& fields, const 
   q.sentences = story.sentences.size();
   q.question = words_of_sentence(fields[0]);
   check(!q.question.empty(), where, ": the question has no words");
-  const std::string answer = to_lowercase(trimmed(fields[1]));
+  const std::string answer = spaced_once(to_lowercase(fields[1]));
   check(!answer.empty(), where, ": the question has no answer");
   q.answers = {answer};
   if (fields.size() == 3) {
@@ -168,7 +178,7 @@ StoryQuestion of_json(const std::string& line, const std::string& where, bool an
     const json list = j[name].is_array() ? j[name] : json::array({j[name]});
     for (const auto& one : list) {
       check(one.is_string(), where, ": answers are strings");
-      q.answers.push_back(to_lowercase(one.get<std::string>()));
+      q.answers.push_back(spaced_once(to_lowercase(one.get<std::string>())));
     }
   }
   check(!answered || !q.answers.empty(), where, ": the question has no answer");

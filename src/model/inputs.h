@@ -71,6 +71,7 @@ struct ModelInputs {
   Tensor supporting{};  // int32 [B, n]: sentences that the answer follows from, -1: no more; or
                         // empty
   Tensor candidates{};  // int32 [C] for all, or [B, C] for each: words, -1 where there are fewer
+  Sequences answer{};   // what is learned to be written: begins with the begin token, lacks the end
   // While training, which epoch it is, for what changes on the way; -1: not training.
   int64_t epoch = -1;
   // Examples whose numbers and answers are known.

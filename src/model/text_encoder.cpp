@@ -53,11 +53,11 @@ std::vector<FieldInfo> without_idle_encoder(std::vector<FieldInfo> list, const S
 
 TextEncoder::TextEncoder(Scope s, int64_t vocabulary, const TextEncoderOptions& o, bool with_marks)
     : word_dropout(o.word_dropout), marked(with_marks) {
-  if (o.is_transformer()) {
+  if (o.recurrent()) {
+    recurrent.emplace(s, vocabulary, o, marked ? 1 : 0);
+  } else {
     transformer.emplace(s, vocabulary, transformer_options_of(o), TransformerBlock::Kind::encoder);
     if (marked) mark = s.param("mark", {o.width}, init::normal(1));
-  } else {
-    recurrent.emplace(s, vocabulary, o, marked ? 1 : 0);
   }
 }
 
@@ -81,7 +81,7 @@ Dtype TextEncoder::dtype() const {
 }
 
 RowEncoder::RowEncoder(Scope s, int64_t in, const TextEncoderOptions& o) {
-  if (!o.is_transformer()) {
+  if (o.recurrent()) {
     recurrent.emplace(s, in, o.width,
                       RecurrentOptions{.cell = cell_of(o), .bidirectional = o.bidirectional});
     return;

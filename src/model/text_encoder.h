@@ -16,7 +16,7 @@ struct TextEncoderOptions : RecurrentModelOptions {
   std::string position = "sinusoidal";  // of the catalogue, or none
   int64_t longest = 1024;               // learned positions: how many there are
 
-  bool is_transformer() const { return encoder == "transformer"; }  // not recurrent layers
+  bool recurrent() const { return encoder == "rnn"; }  // not the blocks of a Transformer
 };
 // All of them, as options of a run.
 const Fields<TextEncoderOptions>& text_encoder_fields();

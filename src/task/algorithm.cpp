@@ -288,7 +288,8 @@ class AlgorithmSolver final : public Solver {
       const auto first = algorithm_.lay(options_, of.lines[at]);
       while (end < of.lines.size() && end - at < 64) {
         const auto next = algorithm_.lay(options_, of.lines[end]);
-        if (next.steps.size() != first.steps.size() || next.asked != first.asked) break;
+        if (next.steps.size() != first.steps.size() || next.asked.size() != first.asked.size())
+          break;
         ++end;
       }
       const StepBatch b = batch_of(algorithm_, options_, std::span(of.lines).subspan(at, end - at));

@@ -1,5 +1,6 @@
 // qa: a story and a question, answered by one of the candidates: all answers that training has
-// seen, or, where questions come with key-value memories, the values of their own memories.
+// seen, or, where questions come with key-value memories, the values of their own memories. A
+// memory network may write its answer instead, in words that training has seen in answers.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -16,33 +17,24 @@
 #include "fovea/task/maps.h"
 #include "fovea/task/names.h"
 #include "fovea/task/story_maps.h"
+#include "fovea/task/story_numbers.h"
+#include "fovea/task/written_answers.h"
 
 namespace fovea {
 namespace {
 
-// Sentences as numbers, made once for all questions of a story.
-struct NumberedStory {
-  std::vector<std::vector<int32_t>> words, keys, values;
-  std::vector<std::vector<int32_t>> letters;  // of the words of each sentence, where they are read
-};
-
-struct Numbered : StoryQuestion {
-  std::shared_ptr<const NumberedStory> numbers;
-  std::vector<int32_t> question_ids, question_letters;
-};
-
-// The word of an answer: "milk,apple" is one.
-constexpr int32_t unknown = 0;
+using Numbered = NumberedQuestion;
 
 class Qa final : public ExampleSolver<Numbered> {
  public:
   Qa(const Config& config, Purpose purpose, const std::string& folder)
       : ExampleSolver(config, purpose, folder),
-        reads_letters_(config.settings.get("input", "words") == "letters") {
+        reads_letters_(config.settings.get("input", "words") == "letters"),
+        writes_(config.settings.get("response", "words") == "lstm") {
     if (folder.empty()) {
       learn_vocabularies();
     } else {
-      words_ = load_names(folder, "words");
+      numbers_ = StoryNumbers(load_names(folder, "words"), config.hashed, reads_letters_);
       answers_ = load_names(folder, "answers");
       own_candidates_ = answers_.name(0) == own_mark;
       longest_sentence_ = whole_of("longest_sentence", load_names(folder, "sentences").name(0));
@@ -50,21 +42,25 @@ class Qa final : public ExampleSolver<Numbered> {
       longest_story_ = std::filesystem::exists(folder + "/story.json")
                            ? whole_of("longest_story", load_names(folder, "story").name(0))
                            : config.longest;
+      if (writes_) written_ = WrittenAnswers::load(folder);
     }
-    if (purpose == Purpose::learn) change_examples([this](Numbered& e) { number(e); });
-    model_ = model<Scorer>({.vocabulary = words_.size(),
+    if (purpose == Purpose::learn) change_examples([this](Numbered& e) { numbers_.number(e); });
+    model_ = model<Scorer>({.vocabulary = numbers_.words().size(),
+                            .target_vocabulary = written_ ? written_->size() : 0,
                             .labels = answers_.size(),
                             .longest = tokens_of_the_longest(),
                             .hashed = config.hashed,
                             .longest_sentence = longest_sentence_,
                             .longest_story = longest_story_});
+    if (writes_) writer_ = dynamic_cast<const WritesAnswers*>(model_.get());
     if (purpose == Purpose::learn && dynamic_cast<const LearnsFromFacts*>(model_.get()))
       check_facts();
   }
 
   void save_vocabulary(const std::string& folder) const override {
-    save_names(folder, "words", words_);
+    save_names(folder, "words", numbers_.words());
     save_names(folder, "answers", answers_);
+    if (written_) written_->save(folder);
     // Words of the longest sentence, and sentences of the longest story.
     for (const auto& [name, longest] :
          {std::pair("sentences", longest_sentence_), std::pair("story", longest_story_)}) {
@@ -82,14 +78,14 @@ class Qa final : public ExampleSolver<Numbered> {
     Batch b = batch_of(chosen);
     b.in.epoch = epoch_;
     return {model_->loss(b.in, b.targets, config_.smoothing), b.in.story.inner.rows(),
-            b.targets.elements(), dynamic_cast<const SumsLoss*>(model_.get()) != nullptr};
+            std::ssize(chosen), dynamic_cast<const SumsLoss*>(model_.get()) != nullptr};
   }
 
   std::vector<Metric> validate() override { return measure(validation_examples()).values(); }
   Evaluation evaluate(const std::string& part) override {
     std::vector<Numbered> of = examples(part);
     for (Numbered& e : of) {
-      if (!e.numbers) number(e);
+      if (!e.numbers) numbers_.number(e);
     }
     return measure(of);
   }
@@ -101,13 +97,13 @@ class Qa final : public ExampleSolver<Numbered> {
   std::vector<std::vector<Prediction>> answers(const std::vector<std::string>& lines,
                                                const PredictOptions& options) const override {
     std::vector<Numbered> of;
-    for (const std::string& line : lines) of.push_back(numbered(story_of_text(line)));
+    for (const std::string& line : lines) of.push_back(numbers_.numbered(story_of_text(line)));
     return answer(of, options.nbest);
   }
 
   Drawing attend(const std::string& input) const override {
-    const Numbered e = numbered(story_of_text(input));
-    Recorder recorder;
+    const Numbered e = numbers_.numbered(story_of_text(input));
+    Recorder recorder(capture_of(looked_at(e)));
     const std::string best = answer({e}, 1)[0].at(0).text;
     const auto memory = whole_of("memory", config_.settings.get("memory", "0"));
     return {joined(e.question) + "? → " + best, maps_of(recorder, 0, [&](const std::string& name) {
@@ -197,6 +193,13 @@ class Qa final : public ExampleSolver<Numbered> {
     return e.story && !e.story->empty() ? say(static_cast<const void*>(e.story.get())) : "";
   }
 
+  // A Transformer looks at words, the others at sentences.
+  size_t looked_at(const Numbered& e) const {
+    size_t words = e.question.size();
+    for (size_t i = 0; i < e.sentences; ++i) words += (*e.story)[i].words.size() + 1;
+    return config_.model == "transformer" ? words : e.sentences;
+  }
+
   static constexpr const char* own_mark = "(values of the question's memories)";
 
   void keep_tasks(Parts& parts) const {
@@ -266,52 +269,17 @@ class Qa final : public ExampleSolver<Numbered> {
     for (const auto& [word, count] : counts) {
       if (count >= config_.min_count) words.push_back(word);
     }
-    words_ = Vocabulary::of(words);
+    numbers_ = StoryNumbers(Vocabulary::of(words), config_.hashed, reads_letters_);
+    if (writes_) {
+      std::vector<std::string> texts;
+      for (const Numbered& e : parts().train)
+        texts.insert(texts.end(), e.answers.begin(), e.answers.end());
+      written_ = WrittenAnswers::learn(texts);
+    }
     std::ranges::sort(answers);
     answers_ = Vocabulary::of(answers);
     longest_sentence_ = static_cast<int64_t>(longest);
     longest_story_ = static_cast<int64_t>(longest_story);
-  }
-
-  // A word that training has hardly seen has a vector that nobody has learned, but the same one
-  // wherever it stands: what is asked for can still be found, and named.
-  int32_t id_of(const std::string& word) const {
-    const int32_t id = words_.id(word);
-    if (id >= 0) return id;
-    if (config_.hashed == 0) return unknown;
-    return static_cast<int32_t>(
-        words_.size() +
-        static_cast<int64_t>(hash_name(word) % static_cast<uint64_t>(config_.hashed)));
-  }
-  std::vector<int32_t> ids_of(const Words& words) const {
-    std::vector<int32_t> ids;
-    for (const std::string& word : words) ids.push_back(id_of(word));
-    return ids;
-  }
-  void number(Numbered& e) {
-    e.question_ids = ids_of(e.question);
-    if (reads_letters_) e.question_letters = letters_of(e.question);
-    auto& story = stories_[e.story.get()];
-    if (!story.second) story = {e.story, number_story(*e.story)};
-    e.numbers = story.second;
-  }
-  Numbered numbered(StoryQuestion q) const {
-    Numbered e{std::move(q), nullptr, {}, {}};
-    e.question_ids = ids_of(e.question);
-    if (reads_letters_) e.question_letters = letters_of(e.question);
-    e.numbers = number_story(*e.story);
-    return e;
-  }
-  std::shared_ptr<const NumberedStory> number_story(const std::vector<Remembered>& story) const {
-    auto numbers = std::make_shared<NumberedStory>();
-    for (const Remembered& r : story) {
-      numbers->words.push_back(ids_of(r.words));
-      if (reads_letters_) numbers->letters.push_back(letters_of(r.words));
-      if (r.value.empty()) continue;
-      numbers->keys.push_back(ids_of(r.key));
-      numbers->values.push_back(ids_of(r.value));
-    }
-    return numbers;
   }
 
   struct Batch {
@@ -331,7 +299,8 @@ class Qa final : public ExampleSolver<Numbered> {
     bool keyed = false;
     for (const Numbered& e : of) {
       stories.push_back(first(e.numbers->words, e.sentences));
-      questions.push_back(e.question_ids.empty() ? std::vector<int32_t>{unknown} : e.question_ids);
+      questions.push_back(e.question_ids.empty() ? std::vector<int32_t>{StoryNumbers::unknown}
+                                                 : e.question_ids);
       facts = std::max(facts, e.facts.size());
       // Each by itself: what is told in sentences is key and value at once.
       const bool apart = e.numbers->keys.size() == e.numbers->words.size();
@@ -356,12 +325,19 @@ class Qa final : public ExampleSolver<Numbered> {
       b.in.supporting = Tensor::of({B, static_cast<int64_t>(facts)}, list);
     }
     std::vector<int32_t> targets;
+    if (writes_) {
+      std::vector<std::string> answers;
+      for (const Numbered& e : of) answers.push_back(e.answers.empty() ? "" : e.answers[0]);
+      Lesson lesson = written_->lesson(answers);
+      b.in.answer = std::move(lesson.target), b.targets = std::move(lesson.wanted);
+      return b;
+    }
     if (own_candidates_) {
       give_own_candidates(of, b);
       for (size_t i = 0; i < of.size(); ++i) targets.push_back(first_right(of[i], b.values[i]));
     } else {
       std::vector<int32_t> ids;
-      for (const std::string& answer : answers_.names()) ids.push_back(id_of(answer));
+      for (const std::string& answer : answers_.names()) ids.push_back(numbers_.id(answer));
       b.in.candidates = Tensor::of({answers_.size()}, ids);
       for (const Numbered& e : of)
         targets.push_back(e.answers.empty() ? -1 : answers_.id(e.answers[0]));
@@ -396,7 +372,8 @@ class Qa final : public ExampleSolver<Numbered> {
     }
     std::vector<int32_t> ids;
     for (const auto& names : b.values) {
-      for (size_t k = 0; k < most; ++k) ids.push_back(k < names.size() ? id_of(names[k]) : -1);
+      for (size_t k = 0; k < most; ++k)
+        ids.push_back(k < names.size() ? numbers_.id(names[k]) : -1);
     }
     b.in.candidates =
         Tensor::of({static_cast<int64_t>(of.size()), static_cast<int64_t>(most)}, ids);
@@ -417,6 +394,16 @@ class Qa final : public ExampleSolver<Numbered> {
       std::vector<Numbered> chosen;
       for (int64_t i : group) chosen.push_back(of[i]);
       const Batch b = batch_of(chosen);
+      if (writer_) {
+        const int64_t beam = std::max<int64_t>(4, nbest);
+        const auto found =
+            writer_->write(b.in, {.beam = beam, .nbest = nbest, .length_penalty = 0});
+        for (size_t row = 0; row < group.size(); ++row) {
+          for (const Hypothesis& h : found[row])
+            all[group[row]].push_back({written_->text(h.ids), h.score});
+        }
+        continue;
+      }
       const Tensor likely = log_softmax((*model_)(b.in).scores);
       const int64_t C = likely.dim(1);
       for (size_t row = 0; row < group.size(); ++row) {
@@ -460,15 +447,15 @@ class Qa final : public ExampleSolver<Numbered> {
     return result;
   }
 
-  Vocabulary words_, answers_;
+  StoryNumbers numbers_;
+  Vocabulary answers_;
   bool own_candidates_ = false;
   int64_t longest_sentence_ = 1, longest_story_ = 1;
-  bool reads_letters_;
+  bool reads_letters_, writes_;
+  std::optional<WrittenAnswers> written_{};
   int64_t epoch_ = 0;
-  std::map<const void*, std::pair<std::shared_ptr<const std::vector<Remembered>>,
-                                  std::shared_ptr<const NumberedStory>>>
-      stories_;
   std::unique_ptr<const Scorer> model_;
+  const WritesAnswers* writer_ = nullptr;  // the same, where it writes
 };
 
 }  // namespace

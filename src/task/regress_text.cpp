@@ -82,7 +82,7 @@ class TextRegress final : public FittingSolver<Rated> {
   Drawing attend(const std::string& input) const override {
     const Rated example = ask(input);
     check(!example.ids.empty(), "attend: the input has no tokens");
-    Recorder recorder;
+    Recorder recorder(capture_of(example.ids.size()));
     const std::string number = say(answer({example})[0]);
     PlacedTokens tokens = placed_tokens(asked_.of(input), input);
     if (const auto* linear = dynamic_cast<const LinearRegressor*>(model_.get())) {

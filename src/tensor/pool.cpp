@@ -23,6 +23,7 @@
 #ifdef FOVEA_POISONS
 #include <sanitizer/asan_interface.h>
 #else
+#define FOVEA_POISONS 0
 #define ASAN_POISON_MEMORY_REGION(data, bytes)
 #define ASAN_UNPOISON_MEMORY_REGION(data, bytes)
 #endif
@@ -139,6 +140,7 @@ constinit Static the;
 
 void* take(size_t bytes) { return the.pool.take(bytes); }
 void release(void* block) { the.pool.release(block); }
+bool reports_late_reads() { return FOVEA_POISONS == 1; }
 Stats stats() { return the.pool.stats(); }
 void trim() { the.pool.trim(); }
 

@@ -11,6 +11,8 @@ namespace fovea::pool {
 void* take(size_t bytes);
 // Under AddressSanitizer, whoever reads the block afterwards is reported.
 void release(void* block);
+// Whether that is so in this build.
+bool reports_late_reads();
 
 // What the pool has done and holds.
 struct Stats {

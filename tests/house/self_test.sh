@@ -51,6 +51,14 @@ case $check in
     passes
     finds 'src/op/bad.cpp: more than' src/op/bad.cpp "$(printf '\\n%.0s' {1..501})"
     ;;
+  temporaries)
+    mkdir "$tree"/{tests,bench,examples}
+    write src/good.cpp 'void f() {\n  for (float x : t.read()) g(h(x).read());\n  for (auto i = s(t).read(); i;) k(i);\n}\n'
+    passes
+    finds 'src/bad.cpp:2: the loop outlives' src/bad.cpp '\nfor (float x : f(t).read()) g(x);\n'
+    finds 'src/bad.cpp:1: the loop outlives' src/bad.cpp 'for (double x :\n     t.to(f64).read<double>()) g(x);\n'
+    finds 'tests/bad.h:1: the loop outlives' tests/bad.h 'for (auto& x : f(g(1)).write()) x = 0;\n'
+    ;;
   format)
     cp "$1/.clang-format" "$tree"
     mkdir "$tree"/{tests,bench,examples}

@@ -179,7 +179,8 @@ inline void expect_agree(const std::vector<Tensor>& fast, const std::vector<Tens
   ASSERT_EQ(fast.size(), exact.size());
   double largest = 0.01;
   for (const Tensor& t : exact) {
-    for (double x : t.to(Dtype::f64).read<double>()) largest = std::max(largest, std::abs(x));
+    const Tensor wide = t.to(Dtype::f64);
+    for (double x : wide.read<double>()) largest = std::max(largest, std::abs(x));
   }
   for (size_t i = 0; i < fast.size(); ++i) {
     EXPECT_LE(relative_difference(fast[i], exact[i], largest / 4), tolerance) << "result " << i;

@@ -68,7 +68,7 @@ void hash_rows(const double* rotations, const Hashes& hashes, const Tensor& rows
   }
 }
 
-struct Call {
+struct LshRounds {
   const LshOptions& o;
   Spans s;
   std::vector<Stretch> stretches;
@@ -193,25 +193,25 @@ SelfAttention lsh_self_attention(uint64_t seed, const LshOptions& o) {
       AttentionInputs unit = at;
       const Tensor k = at.k;
       unit.k = k / sqrt(sum(square(k), -1, true) + 1e-12);
-      Call call{.o = o,
-                .s = spans_of(at, name),
-                .stretches = {},
-                .causal = false,
-                .B = at.q.dim(0),
-                .H = at.q.dim(2),
-                .D = at.q.dim(3)};
-      call.stretches = stretches_of(call.s, call.B, name);
-      call.causal = call.s.Tq < call.s.Tk;
-      for (const Stretch& s : call.stretches) call.causal |= s.causal;
+      LshRounds rounds{.o = o,
+                       .s = spans_of(at, name),
+                       .stretches = {},
+                       .causal = false,
+                       .B = at.q.dim(0),
+                       .H = at.q.dim(2),
+                       .D = at.q.dim(3)};
+      rounds.stretches = stretches_of(rounds.s, rounds.B, name);
+      rounds.causal = rounds.s.Tq < rounds.s.Tk;
+      for (const Stretch& s : rounds.stretches) rounds.causal |= s.causal;
       const Tensor single = k.dtype() == Dtype::f32 ? k : k.to(Dtype::f32);
       // A hash sees where keys point, as queries do; their lengths do not matter to it.
       std::vector<KeySet> sets;
       Random random = start;
       for (int64_t r = 0; r < o.hash_rounds; ++r) {
         Random one = random.fork(static_cast<uint64_t>(r));
-        sets.push_back(call.round(single, one));
+        sets.push_back(rounds.round(single, one));
       }
-      if (call.causal) others_first(sets, call.B, call.H, call.s.Tq, call.s.Tk);
+      if (rounds.causal) others_first(sets, rounds.B, rounds.H, rounds.s.Tq, rounds.s.Tk);
       return attend_union(unit, std::move(sets));
     });
   };

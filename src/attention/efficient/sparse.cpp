@@ -8,12 +8,12 @@
 namespace fovea {
 namespace {
 
-struct Call {
+struct LookedAt {
   Spans s;
   bool causal;
   int64_t shift;  // query i stands where key i + shift does
 
-  Call(const AttentionInputs& in, const std::string& name) : s(spans_of(in, name)) {
+  LookedAt(const AttentionInputs& in, const std::string& name) : s(spans_of(in, name)) {
     const auto all = stretches_of(s, in.q.dim(0), name);
     causal = s.Tq < s.Tk || std::ranges::any_of(all, [](const Stretch& x) { return x.causal; });
     shift = s.Tk - s.Tq;
@@ -49,7 +49,7 @@ struct Residues {
   int64_t place(int64_t j) const { return begin(j % l) + j / l; }
 };
 
-std::vector<KeySet> strided_sets(const Call& c, int64_t l) {
+std::vector<KeySet> strided_sets(const LookedAt& c, int64_t l) {
   KeySet near = c.set(), earlier = c.set(), later = c.set();
   const Residues rows{l, c.s.Tk};
   for (int64_t r = 0; r < std::min(l, c.s.Tk); ++r) {
@@ -75,7 +75,7 @@ std::vector<KeySet> strided_sets(const Call& c, int64_t l) {
   return {std::move(near), std::move(earlier), std::move(later)};
 }
 
-std::vector<KeySet> fixed_sets(const Call& c, int64_t l, int64_t wanted) {
+std::vector<KeySet> fixed_sets(const LookedAt& c, int64_t l, int64_t wanted) {
   KeySet own = c.set(), earlier = c.set(), later = c.set();
   const int64_t columns = std::min(wanted, l);
   // Of sequences that are packed in a row each has blocks of its own.
@@ -108,7 +108,7 @@ SelfAttention strided_self_attention(const SparseOptions& o) {
   SelfAttention self;
   self.attend = [l = o.block](const AttentionInputs& in) {
     return with_weights(in, "sparse_strided", [l](const AttentionInputs& at) {
-      return attend_union(at, strided_sets(Call(at, "sparse_strided"), l));
+      return attend_union(at, strided_sets(LookedAt(at, "sparse_strided"), l));
     });
   };
   return self;
@@ -118,7 +118,7 @@ SelfAttention fixed_self_attention(const SparseOptions& o) {
   SelfAttention self;
   self.attend = [o](const AttentionInputs& in) {
     return with_weights(in, "sparse_fixed", [o](const AttentionInputs& at) {
-      return attend_union(at, fixed_sets(Call(at, "sparse_fixed"), o.block, o.summary_tokens));
+      return attend_union(at, fixed_sets(LookedAt(at, "sparse_fixed"), o.block, o.summary_tokens));
     });
   };
   return self;

@@ -52,8 +52,10 @@ const Fields<RandomAccessOptions>& random_access_fields() {
   static const Fields<O> fields{
       {"registers", &O::registers, "registers of the machine", whole_from(1, 64)},
       {"width", &O::width, "units of a layer", whole_from(1, 65536)},
-      {"machine_steps", &O::machine_steps, "most steps of a run; 0: two more than there are cells",
-       whole_from(0, 1000)},
+      {"machine_steps", &O::machine_steps,
+       "most steps of a run; 0: two, and cell_steps for each cell", whole_from(0, 1000)},
+      {"cell_steps", &O::cell_steps, "most steps for each cell, where machine_steps is 0",
+       between(0, 100)},
       {"noise", &O::noise, "noise of the wiring while training, at first", between(0, 100)},
       {"entropy", &O::entropy, "bonus for undecided wiring, at first", between(0, 100)},
       {"settle", &O::settle, "epochs in which noise and bonus fade", whole_from(1, 1e9)},
@@ -75,7 +77,7 @@ RandomAccessMachine::RandomAccessMachine(Scope s, const ModelSizes& sizes,
     : options_(o),
       numbers_(sizes.outputs),
       hidden_(s / "hidden", o.registers, o.width),
-      wiring_(s / "wiring", o.width, wires(o.registers)) {
+      wiring_(s / "wiring", o.width, wires(o.registers), {.init = init::xavier_uniform(0.3)}) {
   check(sizes.inputs == sizes.outputs + 1, not_cells);
 }
 
@@ -107,7 +109,10 @@ RandomAccessMachine::Run RandomAccessMachine::run(const ModelInputs& in) const {
   int64_t choices = 0;
   Recorder* recorder = Recorder::current();
 
-  const int64_t steps = options_.machine_steps > 0 ? options_.machine_steps : M + 2;
+  const int64_t steps =
+      options_.machine_steps > 0
+          ? options_.machine_steps
+          : 2 + static_cast<int64_t>(std::ceil(options_.cell_steps * static_cast<double>(M)));
   for (int64_t t = 0; t < steps; ++t) {
     std::vector<Tensor> seen;
     for (const Tensor& r : registers) seen.push_back(slice(r, 1, 0, 1));

@@ -16,17 +16,17 @@
 namespace fovea {
 
 struct RandomAccessOptions {
-  int64_t registers = 4;      // all hold 0 at first
+  int64_t registers = 6;      // all hold 0 at first
   int64_t width = 32;         // units of the controller's hidden layer
-  int64_t machine_steps = 0;  // most steps of a run; 0: two more than there are cells, so that
-                              // more cells get more of them
-  double noise = 1;           // of the wiring while training, at first
-  double entropy = 0.1;       // bonus for wiring that is undecided, at first
-  int64_t settle = 30;        // epochs in which both fade to a hundredth
-  double decide = 0;          // noise of the wiring in the end
-  double sharpen = 0;         // what undecided wiring costs in the end: a mixture that answers well
-                              // at trained sizes does not at others; it rises in `settle` epochs
-                              // behind those
+  int64_t machine_steps = 0;  // most steps of a run; 0: two and so many for each cell,
+  double cell_steps = 1;      // so that more cells get more of them
+  double noise = 0.1;         // of the wiring while training, at first
+  double entropy = 0.01;      // bonus for wiring that is undecided, at first
+  int64_t settle = 10;        // epochs in which both fade to a hundredth
+  double decide = 1;   // noise of the wiring in the end: only choices that are sure survive it
+  double sharpen = 0;  // what undecided wiring costs in the end: a mixture that answers well
+                       // at trained sizes does not at others; it rises in `settle` epochs
+                       // behind those
 };
 // As options of a run.
 const Fields<RandomAccessOptions>& random_access_fields();

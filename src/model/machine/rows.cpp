@@ -101,9 +101,15 @@ std::vector<ModelEntry> machine_rows() {
        .paper = "Kurach, Andrychowicz, Sutskever 2016",
        .equation = "registers, cells: distributions;  module(sum_j c_j v_j, ..);  L = - sum_t p_t "
                    "sum_i log M_t[i, y_i]",
-       .defaults = {{"optimizer", "adam"}, {"rate", "0.01"}, {"batch", "16"}, {"clip", "1"}},
+       .defaults = {{"optimizer", "adam"}, {"rate", "0.03"}, {"batch", "16"}, {"clip", "1"}},
        .unread = {"smoothing"},
-       .options = [](const Settings&) { return random_access_fields().infos(); },
+       .options =
+           [](const Settings& s) {
+             Infos list = random_access_fields().infos();
+             if (random_access_fields().read(s).machine_steps > 0)
+               std::erase_if(list, [](const FieldInfo& f) { return f.name == "cell_steps"; });
+             return list;
+           },
        .make =
            [](Scope s, const ModelSizes& sizes, const Settings& settings) {
              return std::make_unique<const RandomAccessMachine>(

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "fovea/attention/recorder.h"
+#include "fovea/model/seq2seq/recurrent_decoder.h"
 #include "fovea/nn/linear.h"
 #include "fovea/nn/recurrent.h"
 #include "fovea/op/elementwise.h"
@@ -184,14 +185,21 @@ struct AnswerWord {
   int64_t width, longest;
 };
 
-// R: reads the question and then what was found, the oldest first.
-struct AnswerReader {
-  AnswerReader(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o)
+// R: reads the question and then what was found, the oldest first, and goes on to write.
+struct AnswerWriter {
+  AnswerWriter(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o)
       : words(vectors.features(s / "words", o)),
         reader(s / "reader", o.width, o.width, {.cell = Cell::lstm}),
-        answers(vectors.answers(s / "answers", o)) {}
-  Tensor operator()(const MemoryContents& kept, const FoundFacts& found,
-                    const Tensor& candidates) const {
+        decoder(s / "decoder", vectors.words.target_vocabulary, o.width, decoder_options(o),
+                {.score = "none"}) {}
+  static RecurrentDecoderOptions decoder_options(const MemoryNetworkOptions& o) {
+    RecurrentDecoderOptions like;
+    like.cell = "lstm";
+    like.embed = like.width = o.width;
+    return like;
+  }
+  // What the decoder begins with.
+  Memory tell(const MemoryContents& kept, const FoundFacts& found) const {
     std::vector<std::vector<int32_t>> words_read;  // of each word its features
     std::vector<int32_t> offsets{0};
     const auto read = [&](const ReadTexts& from, int64_t text) {
@@ -210,14 +218,30 @@ struct AnswerReader {
       }
       offsets.push_back(static_cast<int32_t>(words_read.size()));
     }
-    const auto out =
-        reader({.x = words.each(sequences_of(words_read)), .offsets = ids_of(offsets)});
-    return candidate_scores(answers, out.last.back().h, candidates);
+    const Packing texts(ids_of(offsets));
+    const auto end =
+        reader({.x = words.each(sequences_of(words_read)), .offsets = texts.offsets}).last.back();
+    return {.lengths = texts.lengths(), .beginnings = {end.h, end.c}};
   }
   WordTable words;
   Recurrent reader;
-  WordTable answers;
+  RecurrentDecoder decoder;
 };
+WritingPart writing_part(Scope s, const Vectors& vectors, const MemoryNetworkOptions& o) {
+  const AnswerWriter writer(s, vectors, o);
+  return {.loss =
+              [writer](const MemoryContents& kept, const FoundFacts& found, const Sequences& answer,
+                       const Tensor& wanted) {
+                const Tensor scores = writer.decoder.teach(writer.tell(kept, found), answer).scores;
+                return sum(cross_entropy_each(scores, wanted)) *
+                       (1.0 / static_cast<double>(answer.count()));
+              },
+          .write =
+              [writer](const MemoryContents& kept, const FoundFacts& found,
+                       const BeamOptions& options) {
+                return beam_search(writer.decoder, writer.tell(kept, found), options);
+              }};
+}
 
 }  // namespace
 
@@ -229,7 +253,8 @@ const Fields<MemoryNetworkOptions>& memory_network_fields() {
        {"input", &O::input, "what is known of a word: itself, or groups of its letters",
         one_of({"words", "letters"})},
        {"groups", &O::groups, "vectors that groups of letters share", whole_from(1, 1 << 20)},
-       {"response", &O::response, "what answers: a dictionary or a network that reads the facts",
+       {"response", &O::response,
+        "what answers: a dictionary, or a network that reads the facts and writes",
         one_of({"words", "lstm"})},
        {"margin", &O::margin, "by which the right one must lead", above(0, 100)}});
   return fields;
@@ -250,9 +275,12 @@ MemoryNetwork::MemoryNetwork(Scope s, const ModelSizes& sizes, const MemoryNetwo
   vectors.fixed =
       !own && !letters ? vectors.fixed_words : fixed_rows(s / "input", vectors.read, o.width);
   if (!parts_.output) parts_.output = FindFacts(s / "output", vectors, o, longest_sentence_);
-  if (parts_.response) return;
+  check(!parts_.writing.loss == !parts_.writing.write,
+        "memory network: a part that writes needs both what it costs and what it writes");
+  if (parts_.response || parts_.writing.write) return;
   if (o.response == "lstm") {
-    parts_.response = AnswerReader(s / "response", vectors, o);
+    check(sizes.target_vocabulary > 0, "memory network: needs words to write answers with");
+    parts_.writing = writing_part(s / "response", vectors, o);
   } else {
     parts_.response = AnswerWord(s / "response", vectors, o, longest_sentence_);
   }
@@ -275,8 +303,16 @@ FoundFacts MemoryNetwork::find(const MemoryContents& memory) const {
 }
 
 Scorer::Output MemoryNetwork::operator()(const ModelInputs& in) const {
+  check(parts_.response != nullptr, "memory network: writes its answers, and scores none");
   const MemoryContents memory = memory_contents(parts_.input, parts_.store, in, longest_sentence_);
   return {parts_.response(memory, find(memory), in.candidates)};
+}
+
+std::vector<std::vector<Hypothesis>> MemoryNetwork::write(const ModelInputs& in,
+                                                          const BeamOptions& options) const {
+  check(parts_.writing.write != nullptr, "memory network: chooses its answers, and writes none");
+  const MemoryContents memory = memory_contents(parts_.input, parts_.store, in, longest_sentence_);
+  return parts_.writing.write(memory, find(memory), options);
 }
 
 Tensor MemoryNetwork::loss(const ModelInputs& in, const Tensor& targets, double) const {
@@ -301,6 +337,7 @@ Tensor MemoryNetwork::loss(const ModelInputs& in, const Tensor& targets, double)
     total = total.empty() ? loss : total + loss;
     for (int64_t b = 0; b < B; ++b) found[b].push_back(wanted[b] == S ? -1 : wanted[b]);
   }
+  if (parts_.writing.loss) return total + parts_.writing.loss(memory, found, in.answer, targets);
   return total +
          margin_loss(parts_.response(memory, found, in.candidates), targets, options_.margin);
 }

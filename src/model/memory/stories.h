@@ -5,6 +5,7 @@
 #include "fovea/base/fields.h"
 #include "fovea/memory/bags.h"
 #include "fovea/model/model.h"
+#include "fovea/model/seq2seq/beam_search.h"
 #include "fovea/nn/scope.h"
 
 namespace fovea {
@@ -79,6 +80,15 @@ class SumsLoss {
 class LearnsFromFacts {
  public:
   virtual ~LearnsFromFacts() = default;
+};
+
+// A model that may write its answer, word by word, in the place of choosing one.
+class WritesAnswers {
+ public:
+  virtual ~WritesAnswers() = default;
+  // Of each example its answers, best first; an Error where it chooses.
+  virtual std::vector<std::vector<Hypothesis>> write(const ModelInputs& in,
+                                                     const BeamOptions& options) const = 0;
 };
 
 }  // namespace fovea
