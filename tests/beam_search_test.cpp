@@ -90,26 +90,26 @@ TEST(BeamSearch, GreedyTakesTheLikeliestEachTime) {
   }
 }
 
-// All answers of up to `longest` tokens with their log-probabilities.
+// All answers of up to `longest` of these tokens with their log-probabilities.
 void all_answers(int32_t source, std::vector<int32_t> path, double so_far, size_t longest,
+                 const std::vector<int32_t>& tokens,
                  std::map<double, std::vector<int32_t>>& found) {
   const auto likely = log_probabilities(source, path);
   found[so_far + likely[3]] = {path.begin() + 1, path.end()};
   if (path.size() > longest) return;
-  for (int32_t token : {1, 4, 5}) {
+  for (int32_t token : tokens) {
     auto longer = path;
     longer.push_back(token);
-    all_answers(source, longer, so_far + likely[token], longest, found);
+    all_answers(source, longer, so_far + likely[token], longest, tokens, found);
   }
 }
 
-TEST(BeamSearch, AWideBeamFindsTheBestAnswer) {
+void expect_best_of(const std::vector<int32_t>& tokens, const BeamOptions& options) {
   for (int32_t source = 0; source < 20; ++source) {
     std::map<double, std::vector<int32_t>> found;
-    all_answers(source, {2}, 0, 6, found);
+    all_answers(source, {2}, 0, 6, tokens, found);
     const std::vector<std::vector<int32_t>> one{{source}};
-    const auto answers =
-        beam_search(Scripted(), memory_of(one), {.beam = 200, .nbest = 3, .length_penalty = 0});
+    const auto answers = beam_search(Scripted(), memory_of(one), options);
     auto best = found.rbegin();
     for (const Hypothesis& answer : answers[0]) {
       EXPECT_EQ(answer.ids, best->second) << source;
@@ -118,6 +118,14 @@ TEST(BeamSearch, AWideBeamFindsTheBestAnswer) {
     }
     ASSERT_EQ(answers[0].size(), 3u);
   }
+}
+
+TEST(BeamSearch, AWideBeamFindsTheBestAnswer) {
+  expect_best_of({1, 4, 5}, {.beam = 200, .nbest = 3, .length_penalty = 0});
+}
+
+TEST(BeamSearch, ATokenThatIsRuledOutIsInNoAnswer) {
+  expect_best_of({4, 5}, {.beam = 200, .nbest = 3, .length_penalty = 0, .never = 1});
 }
 
 TEST(BeamSearch, SourcesDoNotTouchEachOther) {

@@ -157,6 +157,43 @@ TEST(Compare, OneSeedHasNoSpreadAndIsNeverWorse) {
   }
 }
 
+// Models of stories, with maps and without.
+TEST(Compare, MemoriesAreHeldAgainstOtherModels) {
+  const ScratchFolder scratch;
+  const std::string to = scratch.path() + "/c";
+  const Ended ended =
+      run(program + " compare qa --data builtin:stories --examples 60 --steps 3 --width 8 " +
+          "--maps 1 --choice model=memn2n --choice model=rnn --json --out " + to);
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  const json page = json::parse(ended.out);
+  EXPECT_EQ(page, json_of(to + "/comparison.json"));
+  std::vector<std::string> names;
+  for (const json& choice : page["choices"]) {
+    names.push_back(choice["name"]);
+    EXPECT_EQ(choice["failed"], "");
+    EXPECT_GT(choice["parameters"].get<double>(), 0);
+    EXPECT_GT(choice["step_ms"].get<double>(), 0);
+    for (const json& name : page["metrics"]) {
+      const json& metric = choice["metrics"][name.get<std::string>()];
+      EXPECT_GE(metric["mean"].get<double>(), 0) << name;
+      EXPECT_EQ(metric["values"], json::array({metric["mean"]})) << name;
+    }
+    const json& curve = choice["runs"].at(0)["curve"];
+    EXPECT_EQ(curve.back()["step"], 3);
+    EXPECT_GT(curve.back()["loss"].get<double>(), 0);
+  }
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"model=memn2n", "model=rnn"}));
+  for (const json& shown : page["examples"].at(0)["choices"]) {
+    const json& of = page["choices"][shown["choice"].get<size_t>()];
+    EXPECT_EQ(shown["maps"].size(), of["name"] == "model=memn2n" ? 1u : 0u);
+  }
+  std::ifstream file(to + "/report.html");
+  const std::string report((std::istreambuf_iterator<char>(file)), {});
+  for (const char* part : {"model=memn2n", "model=rnn", "right_answers", "hop 1"})
+    EXPECT_NE(report.find(part), std::string::npos) << part;
+}
+
 TEST(Compare, BytesThatCutACharacterAreNoTrouble) {
   const ScratchFolder scratch;
   std::string text;

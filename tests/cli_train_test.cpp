@@ -140,6 +140,7 @@ TEST(Train, EveryTaskResumesToTheSameBits) {
         "lm --data builtin:dates --heads 2 --context 24", "mlm --data builtin:tags --heads 2",
         "regress --data builtin:sine", "qa --data builtin:stories --model memn2n --linear-start 1",
         "qa --data builtin:stories --model memnn --batch 8",
+        "qa --data builtin:stories --model memnn --batch 8 --response lstm",
         "algorithm --data builtin:copy --slots 6 --lengths 1-3 --test-lengths 2",
         "algorithm --data builtin:reverse --model deque --symbols 4 --lengths 1-3 --test-lengths 2",
         "algorithm --data builtin:ram-swap --model nram --machine-steps 2 --lengths 5 "

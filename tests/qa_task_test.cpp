@@ -86,6 +86,26 @@ TEST(QaTask, AnAnswerIsWrittenWordByWord) {
       folder + ": is of an earlier version, whose models chose their answers; train it " + "again");
 }
 
+// No answer that was learned from has an unknown word: however many are wanted, none is written.
+TEST(QaTask, WrittenAnswersHaveNoUnknownWord) {
+  const ScratchFolder s;
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    const char* thing = i % 2 ? "cup" : "ball";
+    text += say("1 Ann took the ", thing, ".\n2 What holds Ann?\t", thing, "\t1\n");
+  }
+  const std::string folder = s.path() + "/written";
+  ASSERT_EQ(run(program + " train qa --model memnn --response lstm --width 8 --steps 1 --data " +
+                s.write("s.txt", text) + " --out " + folder)
+                .exit,
+            0);
+  const Ended told = run("printf 'Ann took the cup.\\nWhat holds Ann?\\n' | " + program +
+                         " predict " + folder + " --nbest 8");
+  EXPECT_EQ(told.exit, 0);
+  EXPECT_NE(told.out.find("cup cup"), std::string::npos) << told.out;
+  EXPECT_EQ(told.out.find("<unk>"), std::string::npos) << told.out;
+}
+
 // A file that marks some parts only: the others are held out.
 TEST(QaTask, PartsThatAFileDoesNotMark) {
   const ScratchFolder scratch;

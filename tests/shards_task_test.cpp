@@ -43,6 +43,8 @@ TEST(Shards, OfEveryTaskAddUpToItsBatch) {
        "builtin:stories",
        {{"model", "memn2n"}, {"width", "12"}, {"linear_start", "0"}, {"noise", "0"}}},
       {"qa", "builtin:stories", {{"model", "entnet"}, {"width", "12"}, {"slots", "3"}}},
+      {"qa", "builtin:stories", {{"model", "memnn"}, {"width", "12"}}},
+      {"qa", "builtin:stories", {{"model", "memnn"}, {"width", "12"}, {"response", "lstm"}}},
       {"algorithm",
        "builtin:copy",
        {{"width", "12"}, {"slots", "6"}, {"lengths", "1-3"}, {"test_lengths", "2"}}},

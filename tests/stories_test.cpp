@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "fovea/attention/position/memory.h"
 #include "fovea/attention/recorder.h"
 #include "fovea/base/words.h"
 #include "fovea/kernel/bags.h"
@@ -13,6 +14,7 @@
 #include "fovea/model/memory/entity_network.h"
 #include "fovea/model/memory/key_value.h"
 #include "fovea/model/memory/memory_network.h"
+#include "fovea/model/memory/stories.h"
 #include "fovea/model/memory/story_reader.h"
 #include "fovea/model/memory/story_transformer.h"
 #include "fovea/op/shape.h"
@@ -52,6 +54,32 @@ TEST(Bags, Gradients) {
   };
   EXPECT_LT(gradient_error(f, {random_tensor({3, 3}, 1), random_tensor({3, 3}, 2)}), 1e-5);
   EXPECT_THROW(bags(random_tensor({3, 3}, 1), {}, words, places, random_tensor({3, 3}, 2)), Error);
+}
+
+// Sukhbaatar et al. 2015: l_kj = (1 - j/J) - (k/d)(1 - 2j/J), which the authors' program has twice,
+// and each word and feature half a place further in.
+TEST(Bags, WordsCountByTheirPlacesAsTheAuthorsHaveThem) {
+  const auto paper = [](double j, double k, double J, double d) {
+    return (1 - j / J) - k / d * (1 - 2 * j / J);
+  };
+  for (const auto& [J, d] : {std::pair<int64_t, int64_t>{7, 5}, {4, 6}, {1, 3}, {3, 1}}) {
+    SCOPED_TRACE(say(J, " words, ", d, " features"));
+    const Tensor ours = place_weights(J, d, Dtype::f64), theirs = memory_position(J, d, Dtype::f64),
+                 of_models = story_weights(true, J - 1, d, Dtype::f64);
+    ASSERT_EQ(ours.shape(), Shape({J, d}));
+    expect_same_bits(of_models, ours);  // the last place is the time's
+    for (int64_t j = 1; j <= J; ++j) {
+      for (int64_t k = 1; k <= d; ++k) {
+        const size_t at = (j - 1) * d + k - 1;
+        const double from_middle = (k - (d + 1) / 2.0) * (j - (J + 1) / 2.0);
+        EXPECT_NEAR(ours.read<double>()[at], 1 + 4 * from_middle / static_cast<double>(d * J),
+                    1e-15);
+        EXPECT_NEAR(ours.read<double>()[at], 2 * paper(j - 0.5, k - 0.5, J, d), 1e-14);
+        EXPECT_NEAR(theirs.read<double>()[at], paper(j, k, J, d), 1e-14);
+      }
+    }
+  }
+  for (double w : story_weights(false, 3, 4, Dtype::f64).read<double>()) EXPECT_EQ(w, 1);
 }
 
 const char* const babi =

@@ -15,7 +15,7 @@ Tensor bags(const Tensor& table, const Tensor& fixed, const Sequences& words, co
 
 // Position weights of Sukhbaatar et al. 2015 as the authors' program has them, for sentences of at
 // most J words: 1 + 4 (k - (d + 1) / 2) (j - (J + 1) / 2) / (d J). attention/position/memory.h has
-// the paper's form, which is the same up to a factor and the sign of a half.
+// the paper's form: this is twice that of j - 1/2 and k - 1/2, so that it is 1 in the middle.
 Tensor place_weights(int64_t J, int64_t d, Dtype dtype);
 
 }  // namespace fovea

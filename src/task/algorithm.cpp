@@ -349,19 +349,23 @@ class AlgorithmSolver final : public Solver {
     return text;
   }
 
-  // What each step is given, as a label: a vector, a symbol, a mark, or nothing.
+  // What each step of one problem is given, as a label: a vector, a symbol, a mark, or nothing.
   std::vector<std::string> step_labels(const StepBatch& b) const {
     const int64_t T = b.steps.dim(0), in = b.steps.dim(2);
+    // Vectors of bits may be all zeros: only a step that is asked for an answer is given nothing.
+    const bool vectors = algorithm_.in_bits && !is_ngram();
+    const int64_t first_asked = b.asked.read<int32_t>()[0];
     std::vector<std::string> labels;
     for (int64_t t = 0; t < T; ++t) {
       const auto row = b.steps.read().subspan(t * in, in);
-      const auto set = std::ranges::count_if(row, [](float x) { return x != 0; });
-      if (set == 0) {
+      const auto is_set = [](float x) { return x != 0; };
+      if (vectors ? t >= first_asked : std::ranges::none_of(row, is_set)) {
         labels.push_back("·");
-      } else if (algorithm_.in_bits && !is_ngram()) {
-        const bool mark =
-            std::ranges::any_of(row.subspan(options_.bits), [](float x) { return x == 1; });
-        labels.push_back(mark ? "|" : text_of_bits(row.first(options_.bits)));
+      } else if (vectors) {
+        // A priority of 1 beside a vector is no mark.
+        const auto bits = row.first(options_.bits), beside = row.subspan(options_.bits);
+        const bool mark = std::ranges::none_of(bits, is_set) && std::ranges::count(beside, 1) > 0;
+        labels.push_back(mark ? "|" : text_of_bits(bits));
       } else {
         const auto at = std::ranges::max_element(row) - row.begin();
         labels.push_back(is_mark(at) ? "|" : symbol_text(at));

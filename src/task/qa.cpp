@@ -396,8 +396,9 @@ class Qa final : public ExampleSolver<Numbered> {
       const Batch b = batch_of(chosen);
       if (writer_) {
         const int64_t beam = std::max<int64_t>(4, nbest);
-        const auto found =
-            writer_->write(b.in, {.beam = beam, .nbest = nbest, .length_penalty = 0});
+        // Every word of an answer that was learned from is known: an unknown one is always wrong.
+        const auto found = writer_->write(
+            b.in, {.beam = beam, .nbest = nbest, .length_penalty = 0, .never = Tokenizer::unknown});
         for (size_t row = 0; row < group.size(); ++row) {
           for (const Hypothesis& h : found[row])
             all[group[row]].push_back({written_->text(h.ids), h.score});

@@ -15,23 +15,30 @@ struct NumberedStory {
   std::vector<std::vector<int32_t>> words, keys, values;
   std::vector<std::vector<int32_t>> letters;  // of the words of each sentence, where they are read
 };
+// A question as numbers, and its story's.
 struct NumberedQuestion : StoryQuestion {
   std::shared_ptr<const NumberedStory> numbers;
   std::vector<int32_t> question_ids, question_letters;
 };
 
+// How words become numbers.
 class StoryNumbers {
  public:
+  // What a word is that nobody knows.
   static constexpr int32_t unknown = 0;
 
+  // Of no words.
   StoryNumbers() = default;
   // A word that training has hardly seen has one of `hashed` ids behind those of the vocabulary,
   // the same wherever it stands, or is unknown where there are none.
   StoryNumbers(Vocabulary words, int64_t hashed, bool letters)
       : words_(std::move(words)), hashed_(hashed), letters_(letters) {}
 
+  // The words that it knows.
   const Vocabulary& words() const { return words_; }
+  // Of one word.
   int32_t id(const std::string& word) const;
+  // Of a question and its story.
   NumberedQuestion numbered(StoryQuestion q) const;
   // The same in place; stories that several questions share are numbered once and kept.
   void number(NumberedQuestion& q);

@@ -110,7 +110,8 @@ class Search {
     };
     std::vector<Continuation> kept;  // a heap whose worst is in front
     auto consider = [&](const Continuation& c) {
-      if (c.token == o_.begin || c.token == 0 || !std::isfinite(c.log_probability)) return;
+      if (c.token == o_.begin || c.token == 0 || c.token == o_.never) return;
+      if (!std::isfinite(c.log_probability)) return;
       if (kept.size() == keep) {
         if (!better(c, kept.front())) return;
         std::ranges::pop_heap(kept, better);

@@ -11,6 +11,7 @@ struct BeamOptions {
   double length_penalty = 1;   // a of score / ((5 + length) / 6)^a: Wu et al. 2016
   double longest_factor = 2;   // an answer has at most factor * memory + 10 tokens
   int32_t begin = 2, end = 3;  // the tokens an answer begins and ends with
+  int32_t never = -1;          // a token that no answer has
 };
 
 // An answer, and how good it is.
