@@ -79,7 +79,8 @@ TEST(Bags, WordsCountByTheirPlacesAsTheAuthorsHaveThem) {
       }
     }
   }
-  for (double w : story_weights(false, 3, 4, Dtype::f64).read<double>()) EXPECT_EQ(w, 1);
+  const Tensor plain = story_weights(false, 3, 4, Dtype::f64);
+  for (double w : plain.read<double>()) EXPECT_EQ(w, 1);
 }
 
 const char* const babi =

@@ -23,7 +23,7 @@
 namespace fovea {
 namespace {
 
-using Numbered = NumberedQuestion;
+using Numbered = NumberedStoryQuestion;
 
 class Qa final : public ExampleSolver<Numbered> {
  public:

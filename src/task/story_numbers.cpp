@@ -19,18 +19,18 @@ std::vector<int32_t> StoryNumbers::ids(const std::vector<std::string>& words) co
   return ids;
 }
 
-void StoryNumbers::number_question(NumberedQuestion& q) const {
+void StoryNumbers::number_question(NumberedStoryQuestion& q) const {
   q.question_ids = ids(q.question);
   if (letters_) q.question_letters = letters_of(q.question);
 }
-void StoryNumbers::number(NumberedQuestion& q) {
+void StoryNumbers::number(NumberedStoryQuestion& q) {
   number_question(q);
   auto& known = stories_[q.story.get()];
   if (!known.second) known = {q.story, story(*q.story)};
   q.numbers = known.second;
 }
-NumberedQuestion StoryNumbers::numbered(StoryQuestion question) const {
-  NumberedQuestion q{std::move(question), nullptr, {}, {}};
+NumberedStoryQuestion StoryNumbers::numbered(StoryQuestion question) const {
+  NumberedStoryQuestion q{std::move(question), nullptr, {}, {}};
   number_question(q);
   q.numbers = story(*q.story);
   return q;

@@ -12,13 +12,17 @@ namespace fovea {
 
 // Sentences as numbers, made once for all questions of a story.
 struct NumberedStory {
-  std::vector<std::vector<int32_t>> words, keys, values;
+  std::vector<std::vector<int32_t>> words;  // of each sentence
+  // Of each slot, where memories are such pairs.
+  std::vector<std::vector<int32_t>> keys;
+  std::vector<std::vector<int32_t>> values;   // what a key finds
   std::vector<std::vector<int32_t>> letters;  // of the words of each sentence, where they are read
 };
 // A question as numbers, and its story's.
-struct NumberedQuestion : StoryQuestion {
-  std::shared_ptr<const NumberedStory> numbers;
-  std::vector<int32_t> question_ids, question_letters;
+struct NumberedStoryQuestion : StoryQuestion {
+  std::shared_ptr<const NumberedStory> numbers;  // shared by the questions of a story
+  std::vector<int32_t> question_ids;             // of its words
+  std::vector<int32_t> question_letters;         // of these, where they are read
 };
 
 // How words become numbers.
@@ -39,13 +43,13 @@ class StoryNumbers {
   // Of one word.
   int32_t id(const std::string& word) const;
   // Of a question and its story.
-  NumberedQuestion numbered(StoryQuestion q) const;
+  NumberedStoryQuestion numbered(StoryQuestion q) const;
   // The same in place; stories that several questions share are numbered once and kept.
-  void number(NumberedQuestion& q);
+  void number(NumberedStoryQuestion& q);
 
  private:
   std::vector<int32_t> ids(const std::vector<std::string>& words) const;
-  void number_question(NumberedQuestion& q) const;
+  void number_question(NumberedStoryQuestion& q) const;
   std::shared_ptr<const NumberedStory> story(const std::vector<Remembered>& story) const;
 
   Vocabulary words_{};
