@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "fovea/base/parallel.h"
+#include "fovea/op/shape.h"
 #include "support/attention_cases.h"
 
 namespace fovea::test {
 namespace {
 
+// Of contexts and, beside them, of weights.
 TEST(Attention, EveryCombinationHasTheNumericGradient) {
   const Sizes z{2, 3, 4, 2, 1, 3, 2};
   each_case([&](auto& s, auto& a, auto& p, bool bias, bool dropout) {
@@ -18,7 +20,8 @@ TEST(Attention, EveryCombinationHasTheNumericGradient) {
         [&](const std::vector<Tensor>& at) {
           setup.q = at[0], setup.k = at[1], setup.v = at[2];
           if (bias) setup.bias = at[3];
-          return setup.run(true).context;
+          const AttentionOutput out = setup.run(true, {.what = Capture::What::with_gradient});
+          return concat({reshape(out.context, {-1}), reshape(out.weights.rows, {-1})}, 0);
         },
         values, setup.parameters, {.seed = 11});
     EXPECT_LT(error, 1e-4);

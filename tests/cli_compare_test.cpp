@@ -92,10 +92,108 @@ TEST(Compare, TheCommandOfAPresetSaysEachOptionOnce) {
   const Preset& preset = presets()[0];
   // Data that is not there: every run fails, but the report is written.
   run(program + " compare " + preset.task + " --preset " + preset.name + " --data " +
-      scratch.path() + "/none --seeds 1 --time 1s --vary seed=3 --rate 0.5 --width 8 --out " + to);
+      scratch.path() + "/none --seeds 1 --time 1s --vary cell=lstm --rate 0.5 --width 8 --out " +
+      to);
   const std::string command = json_of(to + "/comparison.json")["command"];
   EXPECT_EQ(command.find("--rate "), command.rfind("--rate ")) << command;
-  EXPECT_EQ(run(program + command.substr(5), true).exit, 1) << "2 is wrong usage: " << command;
+  const Ended again = run(program + command.substr(5), true);
+  EXPECT_EQ(again.exit, 1) << "2 is wrong usage: " << command;
+  EXPECT_EQ(again.out.find("other settings"), again.out.npos) << again.out;
+}
+
+// The smallest runs that there are.
+const std::string tiny =
+    "compare translate --data builtin:reverse --examples 60 --embed 8 --width 8 --steps 1 --maps "
+    "0 ";
+
+// A folder that words which are refused do not make.
+std::string nowhere() {
+  static const ScratchFolder scratch;
+  return scratch.path() + "/nowhere";
+}
+
+TEST(Compare, SeedsBeginWithTheOneThatIsSaid) {
+  const ScratchFolder scratch;
+  const std::string to = scratch.path() + "/c", words = program + " " + tiny + "--out " + to;
+  const Ended ended = run(words + " --seed 7 --seeds 2 --vary score=dot,none");
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  for (const char* choice : {"score=dot", "score=none"}) {
+    const std::string runs = to + "/runs/" + choice + "/seed-";
+    EXPECT_EQ(json_of(runs + "7/config.json")["options"]["seed"], 7);
+    EXPECT_EQ(json_of(runs + "8/config.json")["options"]["seed"], 8);
+    EXPECT_FALSE(fs::exists(runs + "0") || fs::exists(runs + "9"));
+  }
+  const json page = json_of(to + "/comparison.json");
+  EXPECT_EQ(page["seeds"], json({7, 8}));
+  const std::string best = page["best_run"], command = page["command"];
+  EXPECT_TRUE(best.ends_with("/seed-7") || best.ends_with("/seed-8")) << best;
+  EXPECT_TRUE(fs::exists(to + "/best/model.safetensors"));
+  EXPECT_NE(command.find(" --seed 7 "), command.npos) << command;
+  const Ended again = run(program + command.substr(5) + " --json");
+  ASSERT_EQ(again.exit, 0) << command;
+  EXPECT_EQ(json::parse(again.out), page);
+  // Who adds a choice of one seed gets a command that makes the others' seeds, too.
+  ASSERT_EQ(run(words + " --seed 7 --choice score=additive").exit, 0);
+  const std::string more = json_of(to + "/comparison.json")["command"];
+  EXPECT_NE(more.find(" --seeds 2 "), more.npos) << more;
+  // Other seeds are another comparison.
+  EXPECT_EQ(run(words + " --seed 3 --vary score=dot,none").exit, 1);
+}
+
+TEST(Compare, SeedsAreNoChoice) {
+  const std::string sentence =
+      "compare: 'seed' is no choice, as all choices are run with the same seeds; give --seeds for "
+      "how many, and --seed for the first";
+  expect_refused(tiny + "--vary seed=1,2 --out " + nowhere(), 2, sentence);
+  expect_refused(tiny + "--choice score=dot,seed=1 --out " + nowhere(), 2, sentence);
+}
+
+// Two processes would write one folder, or the same run would stand there twice.
+TEST(Compare, AChoiceIsGivenOnce) {
+  const std::string twice =
+      "compare: two choices are called 'score=dot' and would be run in one folder; leave one out";
+  expect_refused(tiny + "--vary score=dot,dot --out " + nowhere(), 2, twice);
+  expect_refused(tiny + "--choice score=dot --choice score=dot --out " + nowhere(), 2, twice);
+  expect_refused(tiny + "--vary score=none,dot --choice score=dot --out " + nowhere(), 2, twice);
+  expect_refused(tiny + "--choice score=dot --choice score=dot,align=softmax --out " + nowhere(), 2,
+                 "compare: the choices 'score=dot' and 'score=dot,align=softmax' come to the same "
+                 "settings; leave one out");
+  EXPECT_FALSE(fs::exists(nowhere()));
+}
+
+TEST(Compare, AnOptionThatIsNotReadIsRefused) {
+  const auto refused = [](const std::string& words, const std::string& beginning) {
+    const Ended ended = run(program + " " + tiny + words + " --out " + nowhere(), true);
+    EXPECT_EQ(ended.exit, 2) << words;
+    EXPECT_TRUE(ended.out.starts_with("fovea: " + beginning)) << ended.out;
+    EXPECT_EQ(std::ranges::count(ended.out, '\n'), 1) << ended.out;
+  };
+  const std::string unread = "option 'cell' is not read by the model transformer of translate; ";
+  const Ended literal = run(
+      program + " compare translate --model transformer --vary cell=gru,lstm --out " + nowhere(),
+      true);
+  EXPECT_EQ(literal.exit, 2);
+  EXPECT_TRUE(literal.out.starts_with("fovea: " + unread)) << literal.out;
+  refused("--choice score=dot --choice model=transformer,cell=gru", unread);
+  refused("--set hidden=16 --vary cell=gru,lstm",
+          "compare: option 'hidden' is read by none of the choices");
+  EXPECT_FALSE(fs::exists(nowhere()));
+}
+
+// A script that reads the table asks the exit code whether all of it is there.
+TEST(Compare, AChoiceThatFailedIsSaidInJsonAndByTheExitCode) {
+  const ScratchFolder scratch;
+  const Ended ended =
+      run(program +
+          " compare classify --data builtin:sentiment --examples 40 --steps 1 --maps "
+          "0 --seeds 1 --json --choice model=transformer,width=8 --choice "
+          "model=transformer,width=8,init=/none --out " +
+          scratch.path() + "/c");
+  EXPECT_EQ(ended.exit, 1);
+  const json page = json::parse(ended.out);
+  ASSERT_EQ(page["choices"].size(), 2) << page;
+  EXPECT_EQ(page["choices"][0].value("failed", ""), "") << page;
+  EXPECT_NE(page["choices"][1].value("failed", ""), "") << page;
 }
 
 TEST(Compare, NamesTheModelToShip) {

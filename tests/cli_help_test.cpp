@@ -52,6 +52,33 @@ TEST(Help, IsShortFirstAndFitsATerminal) {
   }
 }
 
+TEST(Help, ShowsOnlyTheOptionsThatCountForTheModel) {
+  const auto help = [](const std::string& words) {
+    const Ended ended = run(program + " train " + words);
+    EXPECT_EQ(ended.exit, 0) << words;
+    return ended.out;
+  };
+  const auto shows = [](const std::string& text, const std::string& flag) {
+    return text.find("  " + flag + " ") != text.npos;
+  };
+  // Of a recurrent model and of a Transformer, in all that there is and in what most people need.
+  const std::string rnn = help("translate --model rnn --help-all"),
+                    transformer = help("translate --model transformer --help-all"),
+                    short_rnn = help("translate --model rnn --help"),
+                    short_transformer = help("translate --model transformer --help");
+  EXPECT_TRUE(shows(rnn, "--cell") && shows(rnn, "--embed"));
+  EXPECT_FALSE(shows(rnn, "--hidden") || shows(rnn, "--heads"));
+  EXPECT_TRUE(shows(transformer, "--hidden") && shows(transformer, "--heads"));
+  EXPECT_FALSE(shows(transformer, "--cell") || shows(transformer, "--embed"));
+  EXPECT_TRUE(shows(short_rnn, "--embed") && !shows(short_rnn, "--heads"));
+  EXPECT_TRUE(shows(short_transformer, "--heads") && !shows(short_transformer, "--embed"));
+  EXPECT_FALSE(shows(short_transformer, "--cell"));
+  // Mechanisms bring theirs, and so does the task's own model where none is named.
+  EXPECT_TRUE(shows(help("translate --model rnn --align entmax --help-all"), "--alpha"));
+  EXPECT_FALSE(shows(rnn, "--alpha"));
+  EXPECT_EQ(help("translate --help-all"), rnn);
+}
+
 TEST(Help, SaysNumbersRangesAndDefaultsAsPeopleDo) {
   for (const char* verb :
        {"fit", "eval", "predict", "attend", "compare", "score", "info", "bench"}) {

@@ -77,6 +77,69 @@ TEST(Score, ABadLineCostsNoOtherItsScore) {
   EXPECT_NE(loud.out.find("fovea: 1 line could not be scored\n"), std::string::npos) << loud.out;
 }
 
+// Of the line of JSON that scoring this one line prints: of its tokens the sum.
+double sum_of(const json& scored) {
+  double sum = 0;
+  for (const json& token : scored["tokens"]) sum += token["log_probability"].get<double>();
+  return sum;
+}
+
+TEST(Score, OfALanguageModelIsWhatEvalMeasures) {
+  const ScratchFolder s;
+  // An empty line before it: a line is scored as one that stands behind another.
+  const std::string text = "May 3 = 1998", line = s.write("line", text + "\n"),
+                    file = s.write("file", "\n" + text + "\n");
+  for (const auto& [kind, last] : {std::pair{"chars", "\n"}, {"words", "(end)"}}) {
+    const std::string to = s.path() + "/" + kind;
+    ASSERT_EQ(run(program + " train lm --data builtin:dates --examples 100 --width 16 --heads 2 " +
+                  "--context 4 --steps 5 --tokens " + kind + " --out " + to)
+                  .exit,
+              0);
+    const std::string words = program + " score " + to + " " + line;
+    const json scored = json::parse(run(words + " --json").out);
+    const auto n = static_cast<double>(scored["tokens"].size());
+    EXPECT_EQ(n, kind == std::string("chars") ? 13 : 5) << "and the end: " << scored;
+    EXPECT_EQ(scored["tokens"].back()["token"], last);
+    for (const json& token : scored["tokens"]) EXPECT_LT(token["log_probability"], 0);
+    EXPECT_NEAR(scored["log_probability"].get<double>(), sum_of(scored), 1e-6);
+    EXPECT_NEAR(scored["perplexity"].get<double>(), std::exp(-sum_of(scored) / n), 1e-6);
+    const json measured =
+        json::parse(run(program + " eval " + to + " --data " + file + " --json").out)["metrics"];
+    EXPECT_NEAR(measured["perplexity"].get<double>() / scored["perplexity"].get<double>(), 1, 1e-5);
+    const auto lines = lines_of(run(words + " --tokens").out);
+    ASSERT_EQ(static_cast<double>(lines.size()), n);
+    const std::string first = scored["tokens"][0]["token"];
+    EXPECT_TRUE(lines[0].starts_with("1\t" + first + "\t-")) << lines[0];
+    const std::string whole = run(words).out;  // log-probability, tokens, perplexity
+    EXPECT_NE(whole.find("\t" + std::to_string(scored["tokens"].size()) + "\t"), whole.npos);
+    EXPECT_NEAR(std::stod(whole), sum_of(scored), 1e-3);
+  }
+}
+
+TEST(Score, OfAMaskedModelHidesEveryTokenInTurn) {
+  const ScratchFolder s;
+  const std::string to = s.path() + "/mlm";
+  ASSERT_EQ(run(program + " train mlm --data builtin:tags --examples 100 --width 16 --heads 2 " +
+                "--steps 5 --out " + to)
+                .exit,
+            0);
+  // What the model itself would put there.
+  const json filled = json::parse(
+      run("echo 'the old [MASK] can watch' | " + program + " predict " + to + " --json").out);
+  const std::string answer = filled["answer"];
+  const std::string line = s.write("line", answer + "\n"),
+                    words = program + " score " + to + " " + line;
+  const json scored = json::parse(run(words + " --json").out);
+  ASSERT_EQ(scored["tokens"].size(), 5u) << scored;
+  EXPECT_EQ(scored["tokens"][2]["token"], filled["tokens"][0]["text"]);
+  EXPECT_NEAR(scored["tokens"][2]["log_probability"].get<double>(),
+              filled["tokens"][0]["log_probability"].get<double>(), 1e-4);
+  for (const json& token : scored["tokens"]) EXPECT_LT(token["log_probability"], 0);
+  EXPECT_NEAR(scored["log_probability"].get<double>(), sum_of(scored), 1e-6);
+  EXPECT_NEAR(scored["perplexity"].get<double>(), std::exp(-sum_of(scored) / 5), 1e-6);
+  EXPECT_EQ(lines_of(run(words + " --tokens").out).size(), 5u);
+}
+
 TEST(AttendOver, IsATableJsonAndAPage) {
   const ScratchFolder s;
   const std::string file = s.write("some.tsv", "3 May 1998\t1998-05-03\n4 June 1999\t1999-06-04\n"),
@@ -133,26 +196,65 @@ TEST(Bench, MeasuresEveryEntryOfTheCatalogue) {
                                : entry.kind == Entry::Kind::position  ? "--position "
                                : entry.kind == Entry::Kind::query     ? "--query "
                                                                       : "--feature ";
+    // What asks once for each input has no heads, but capsules are as many.
+    const bool heads = !entry.features || entry.name == "capsules";
     const Ended ended =
-        run(program + " bench attention --json --seconds 0.001 --keys 8 --heads 2 " +
-                "--features 8 " + option + entry.name,
+        run(program + " bench attention --json --seconds 0.001 --keys 8 --features 8 " +
+                (heads ? "--heads 2 " : "") + option + entry.name,
             true);
     ASSERT_EQ(ended.exit, 0) << entry.name << "\n" << ended.out;
     const json rows = json::parse(ended.out);
     ASSERT_EQ(rows.size(), 2u) << ended.out;  // forward, and with backward
     EXPECT_GT(rows[1]["ratio"].get<double>(), 0) << entry.name;
   }
-  expect_refused("bench attention --align softmax --alpha 1.3", 2,
-                 "bench: option 'alpha' is not read by what is measured; it reads: score, align, "
-                 "query");
-  expect_refused("bench attention --attention window --landmarks 3", 2,
-                 "bench: option 'landmarks' is not read by what is measured; it reads: window, "
-                 "global_tokens");
+}
+
+TEST(Bench, MeasuresAsTheReadmeSays) {
+  const Ended ended = run(program +
+                          " bench attention --score additive --align entmax --keys 512 --heads 4 "
+                          "--causal --json --seconds 0.001");
+  ASSERT_EQ(ended.exit, 0) << ended.out;
+  const json rows = json::parse(ended.out);
+  ASSERT_EQ(rows.size(), 2u) << ended.out;
+  EXPECT_EQ(rows[0]["name"], "forward, additive entmax");
+  EXPECT_EQ(rows[1]["name"], "forward+backward, additive entmax");
+  for (const json& row : rows) EXPECT_GT(row["ratio"].get<double>(), 0);
+}
+
+TEST(Bench, RefusesWhatIsNotRead) {
+  const auto refused = [](const std::string& words, const std::string& option,
+                          const std::string& read) {
+    expect_refused("bench " + words + " --seconds 0.001", 2,
+                   "bench: option '" + option +
+                       "' is not read by what is measured; it reads: " + read + "seconds, json");
+  };
+  const std::string scale = "size, ranks, network, ",
+                    sizes = "keys, features, batch, heads, queries, causal, only, ",
+                    of_pooling = "keys, features, batch, only, ";
+  refused("scale --score additive --keys 7", "score", scale);
+  refused("scale --keys 7", "keys", scale);
+  refused("scale --causal", "causal", scale);
+  refused("scale --only forward", "only", scale);
+  refused("attention --ranks 3", "ranks", "only, ");
+  refused("attention --network 1gbit,1ms", "network", "only, ");
+  refused("attention --size 2x8 --keys 7", "size", "score, align, query, position, " + sizes);
+  refused("attention --align softmax --alpha 1.3", "alpha",
+          "score, align, query, position, " + sizes);
+  refused("attention --attention window --landmarks 3", "landmarks",
+          "window, global_tokens, attention, keys, features, batch, heads, causal, only, ");
+  refused("attention --feature parallel --hops 3", "hops",
+          "score, align, pooled, feature, " + of_pooling);
+  refused("attention --feature alternating --heads 3", "heads",
+          "score, align, feature, " + of_pooling);
+  refused("attention --position memory --heads 3", "heads", "position, " + of_pooling);
+  refused("attention --position memory --score dot", "score", "position, " + of_pooling);
+  refused("attention --query capsules --position rotary", "position",
+          "align, query, heads, " + of_pooling);
   expect_refused("bench attention --attention nystrom --causal", 2,
                  "bench: 'nystrom' has no causal form");
-  expect_refused("bench attention --feature parallel --hops 3", 2,
-                 "bench: option 'hops' is not read by what is measured; it reads: score, align, "
-                 "pooled");
+  expect_refused("bench attention --position alibi --query multi_head", 2,
+                 "bench: 'alibi' goes by distances, which the query 'multi_head' does not read; "
+                 "give sinusoidal, learned or rotary");
 }
 
 TEST(FullDisk, EndsEveryAnswerWithASentence) {
@@ -175,7 +277,7 @@ TEST(Folders, ThatCannotBeMadeAreOneSentence) {
   const std::string train =
                         "train classify --data builtin:sentiment --examples 60 --steps 1 --out ",
                     compare =
-                        "compare classify --data builtin:sentiment --vary seed=1,2 --steps 1 "
+                        "compare classify --data builtin:sentiment --vary score=none,dot --steps 1 "
                         "--out ";
   for (const std::string& words : {train + file + "/x", compare + file + "/x"}) {
     const Ended ended = run(program + " " + words, true);

@@ -72,8 +72,8 @@ void try_values(const Place& place, const std::string& words, const std::string&
     const std::string line = words + " " + option + "=" + value;
     expect_sane(place.run_here(line), line);
     const bool begun = fs::exists(place.folder + "/out");
-    EXPECT_TRUE(!begun || fs::exists(place.folder + "/out/config.json") ||
-                fs::exists(place.folder + "/out/comparison.json"))
+    const auto holds = [&](const char* file) { return fs::exists(place.folder + "/out/" + file); };
+    EXPECT_TRUE(!begun || holds("config.json") || holds("comparison.json") || holds("arena.json"))
         << line << ": left a folder that is neither a model's nor a comparison's";
   }
 }
@@ -202,6 +202,28 @@ TEST(OddOptions, OfUsingAModel) {
   try_options(place, "list", "", {});
 }
 
+// Values that once ended in a signal, a corrupted heap, the words of a library or, in silence, in
+// another run than was asked for.
+TEST(OddOptions, ThatOnceCrashed) {
+  const Place place;
+  for (const char* words :
+       {"translate --data builtin:dates --beam=0", "lm --data builtin:dates --batch=0",
+        "classify --data builtin:sentiment --longest=-1",
+        "classify --data builtin:sentiment --batch=9223372036854775807",
+        "classify --data builtin:sentiment --steps=0"}) {
+    const std::string line = std::string("train ") + words + " --examples 40 --out out";
+    const Ended ended = place.run_here(line);
+    expect_sane(ended, line);
+    EXPECT_EQ(ended.exit, 2) << line << "\n" << ended.out;
+  }
+  std::ofstream(place.folder + "/french") << "L'été, là-bas, où ça brûle.\nÀ Noël, déjà.\n";
+  const std::string bytes =
+      "compare lm --data french --tokens bytes --vary width=8 --context 4 --steps 1 --out out";
+  const Ended ended = place.run_here(bytes);
+  EXPECT_EQ(ended.exit, 0) << ended.out;
+  EXPECT_EQ(ended.out.find("json"), ended.out.npos) << ended.out;
+}
+
 TEST(OddOptions, OfComparing) {
   const Place place;
   // What training has too is tried there.
@@ -213,6 +235,40 @@ TEST(OddOptions, OfComparing) {
   const std::string words =
       "--data builtin:sentiment --vary score=dot --examples 40 --steps 1 --width 8";
   try_options(place, "compare classify", words + " --out out", tried);
+  // A choice's values go the same way as an option's.
+  const std::string said = "compare classify --data builtin:sentiment --examples 40 --steps 1 ";
+  for (const char* choice : {"--vary width", "--choice score=dot,width", "--vary model",
+                             "--vary rate", "--choice seed", "--vary"}) {
+    try_values(place, said + "--seeds 1 --maps 0 --out out", choice);
+  }
+}
+
+TEST(OddOptions, OfTheArena) {
+  const Place place;
+  const std::string words =
+      "--tasks listops --attention window --set examples=20 --set longest=64 --steps 1";
+  for (const std::string& option : options_of_help(place, "arena")) {
+    const bool out = option == "--out";
+    try_values(place, "arena " + words + (out ? "" : " --out out"), option);
+  }
+}
+
+TEST(OddOptions, OfManyMachinesAndOfShells) {
+  const Place place;
+  for (const char* option : {"--size", "--ranks", "--network"}) {
+    for (const std::string& value : odd_values) {
+      const std::string line =
+          say("bench scale --seconds 0.01 ", option == std::string("--size") ? "" : "--size 1x16 ",
+              option, "=", value);
+      expect_sane(place.run_here(line), line);
+    }
+  }
+  for (const std::string& value : odd_values) {
+    for (const char* verb : {"completion", "man", "list", "bench", "train", "eval", "info"}) {
+      const std::string line = say(verb, " ", value);
+      expect_sane(place.run_here(line), line);
+    }
+  }
 }
 
 TEST(OddOptions, OfFitting) {

@@ -8,7 +8,8 @@
 #include "fovea/attention/engine.h"
 #include "fovea/op/reduce.h"
 #include "fovea/op/shape.h"
-#include "support/gradient.h"
+#include "support/layer.h"
+#include "support/small_attention.h"
 
 namespace fovea::test {
 namespace {
@@ -105,18 +106,31 @@ TEST_P(EveryMechanism, ObeysItsLaws) {
   if (entry.laws.empty() || entry.kind == Entry::Kind::feature)
     GTEST_SKIP() << entry.name << " has other inputs; its own tests hold it";
   Parameters parameters(5);
-  AttentionOptions o;
-  o.d_q = o.d_k = o.d_v = D;
-  o.heads = o.input_heads = H;
-  o.reach = 2;
-  // Small enough that ways of looking at oneself leave something out.
-  o.window = 4, o.block = 3, o.summary_tokens = 1, o.random_blocks = 1, o.buckets = 4, o.chunk = 2;
-  o.rank = 5, o.kernel_features = 8, o.landmarks = 4;
   const bool self = entry.kind == Entry::Kind::efficient;
-  const Mechanism mechanism = make_mechanism(entry, parameters, o);
+  const Mechanism mechanism = make_mechanism(entry, parameters, small_options(D, H));
   for (Law law : entry.laws) {
     EXPECT_LE(violation(law, mechanism, self), enough) << entry.name << ": " << name_of(law);
   }
+}
+
+// Weights on request, as part of what is differentiated.
+TEST_P(EveryMechanism, ItsWeightsHaveTheirGradient) {
+  const Entry& entry = GetParam();
+  if (entry.kind == Entry::Kind::feature || entry.features) {
+    GTEST_SKIP() << entry.name << " has other inputs";
+  }
+  const Maker make = [&entry](Scope s) -> Function {
+    return [mechanism = make_mechanism(entry, s, small_options(D, H))](const auto& x) {
+      AttentionInputs in{.q = x[0], .k = x[1], .v = x[2]};
+      in.capture.what = Capture::What::with_gradient;
+      return mechanism(in).weights.rows;
+    };
+  };
+  std::vector<Tensor> inputs;
+  for (const uint64_t seed : {1, 2, 3}) inputs.push_back(random_tensor({B, T, H, D}, seed));
+  // Of what draws a key it is another function's gradient, on purpose.
+  if (entry.name == "hard") return check_float(make, inputs);
+  check_layer(make, inputs);
 }
 
 TEST_P(EveryMechanism, SaysWhatItIs) {

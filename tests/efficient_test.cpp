@@ -16,20 +16,10 @@
 #include "fovea/op/matmul.h"
 #include "fovea/op/shape.h"
 #include "support/layer.h"
+#include "support/small_attention.h"
 
 namespace fovea::test {
 namespace {
-
-// Small enough that every method leaves something out at a dozen tokens.
-AttentionOptions small_options(int64_t d, int64_t heads) {
-  AttentionOptions o;
-  o.d_q = o.d_k = o.d_v = d;
-  o.heads = o.input_heads = heads;
-  o.window = 4, o.global_tokens = 2, o.block = 3, o.summary_tokens = 1, o.random_blocks = 1;
-  o.buckets = 4, o.chunk = 2, o.hash_rounds = 2, o.rank = 5, o.kernel_features = 8;
-  o.landmarks = 4, o.conv_width = 3, o.longest_keys = 64;
-  return o;
-}
 
 struct Named {
   std::string name;

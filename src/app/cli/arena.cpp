@@ -261,7 +261,15 @@ int arena(const ArenaWords& words) {
       while (std::getline(log, line)) {
         if (line.starts_with("fovea: ")) last = line.substr(7);
       }
-      fail("arena: ", name, ": ", last.empty() ? say("failed, see ", folder, "/log.txt") : last);
+      const std::string sentence =
+          say("arena: ", name, ": ", last.empty() ? say("failed, see ", folder, "/log.txt") : last);
+      if (!last.empty() && !fs::exists(folder + "/runs")) {  // refused words leave nothing behind
+        std::error_code not_empty;
+        fs::remove(folder + "/log.txt");
+        for (const std::string& made : {folder, words.out}) fs::remove(made, not_empty);
+      }
+      if (code == 2) throw UsageError(sentence);
+      fail(sentence);
     }
   }
   const json all = joined(tasks, results, command);

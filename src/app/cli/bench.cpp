@@ -21,7 +21,8 @@ namespace {
 struct BenchWords {
   std::string what, only;
   double seconds = 2;
-  bool named = false;  // one mechanism, whose sizes or parts were said
+  bool named = false;               // one mechanism, whose sizes or parts were said
+  std::vector<std::string> said{};  // names of all options that were
   bool json = false;
   // A mechanism of the catalogue, when one is named.
   Settings mechanism;
@@ -155,21 +156,45 @@ const Entry* efficient_in(const BenchWords& words) {
   return &find_entry(Entry::Kind::efficient, words.attention);
 }
 
-void refuse_unread(const BenchWords& words, const AttentionOptions& o) {
-  if (!words.feature.empty() + !words.position.empty() + !words.attention.empty() > 1) {
-    throw UsageError("bench: only one of --attention, --feature and --position");
-  }
-  const Entry* efficient = efficient_in(words);
-  const std::vector<std::string> read = efficient               ? efficient->options
-                                        : words.feature.empty() ? options_read(o)
-                                                                : options_read_by(words.feature, o);
-  for (const auto& [name, text] : words.mechanism) {
+void refuse_unread(const BenchWords& words, std::vector<std::string> read) {
+  read.insert(read.end(), {"seconds", "json"});
+  for (const std::string& name : words.said) {
     if (std::ranges::find(read, name) != read.end()) continue;
     std::string names;
     for (const std::string& one : read) names += (names.empty() ? "" : ", ") + one;
     throw UsageError(
         say("bench: option '", name, "' is not read by what is measured; it reads: ", names));
   }
+}
+
+// What the mechanism is made of, then its sizes.
+std::vector<std::string> read_by_mechanism(const BenchWords& words, const AttentionOptions& o) {
+  const Entry *pooling = pooling_in(words), *efficient = efficient_in(words);
+  std::vector<std::string> read;
+  const auto add = [&read](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (std::ranges::find(read, name) == read.end()) read.push_back(name);
+    }
+  };
+  if (efficient) {
+    add(efficient->options);
+    add({"attention"});
+  } else if (!words.feature.empty()) {
+    add(options_read_by(words.feature, o));
+    add({"feature"});
+  } else if (pooling && pooling->kind == Entry::Kind::position) {
+    add({"position"});
+  } else {
+    add(options_read(o));
+    if (!words.position.empty()) add(find_entry(Entry::Kind::position, words.position).options);
+    if (!pooling) add({"position"});
+  }
+  add({"keys", "features", "batch"});
+  if (!pooling) add({"heads"});
+  if (!pooling && !efficient) add({"queries"});
+  if (!pooling && !(efficient && !efficient->causal)) add({"causal"});
+  add({"only"});
+  return read;
 }
 
 // Any mechanism of the catalogue, by name. Its work is counted as that of the plain product, so
@@ -180,14 +205,14 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   o.d_q = o.d_k = o.d_v = words.features;
   o.input_heads = o.heads = H;
   o.longest_keys = std::max(o.longest_keys, n);
-  const Entry* pooling = pooling_in(words);
-  refuse_unread(words, o);
+  if (!words.feature.empty() + !words.position.empty() + !words.attention.empty() > 1) {
+    throw UsageError("bench: only one of --attention, --feature and --position");
+  }
+  const Entry *pooling = pooling_in(words), *efficient = efficient_in(words);
   if (pooling && (words.causal || words.queries > 0)) {
     throw UsageError(say("bench: '", pooling->name, "' asks once for each input; --queries and ",
                          "--causal say nothing about it"));
   }
-  if (pooling) return bench_pooling(race, words, *pooling, o);
-  const Entry* efficient = efficient_in(words);
   if (efficient && words.queries > 0) {
     throw UsageError(say("bench: '", efficient->name, "' is attention of a sequence to itself; ",
                          "--queries says nothing about it"));
@@ -195,6 +220,8 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   if (efficient && words.causal && !efficient->causal) {
     throw UsageError(say("bench: '", efficient->name, "' has no causal form"));
   }
+  refuse_unread(words, read_by_mechanism(words, o));
+  if (pooling) return bench_pooling(race, words, *pooling, o);
   Parameters parameters(1);
   const Scope scope = Scope(parameters) / "attention";
   const Mechanism attention =
@@ -203,6 +230,11 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   if (!words.position.empty()) {
     const Entry& entry = find_entry(Entry::Kind::position, words.position);
     positions = entry.positions(Scope(parameters) / "position", o);
+    const std::string& query = find_entry(Entry::Kind::query, o.query).name;
+    if (positions.distances && (query == "multi_head" || query == "multi_dimensional")) {
+      throw UsageError(say("bench: '", entry.name, "' goes by distances, which the query '", query,
+                           "' does not read; give sinusoidal, learned or rotary"));
+    }
   }
   const auto random_rows = [&](int64_t rows, uint64_t stream) {
     return parameter(bench::uniform({words.batch, rows, H, words.features}, stream));
@@ -232,8 +264,12 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
 
 void run_bench(const BenchWords& words) {
   const std::vector<std::string> known{"attention", "scale"};
-  if (words.what == known[1]) return bench_scale(words.scale);
+  if (words.what == known[1]) {
+    refuse_unread(words, {"size", "ranks", "network"});
+    return bench_scale(words.scale);
+  }
   if (words.what != known[0]) throw UsageError(unknown_name("benchmark", words.what, known));
+  if (!words.named) refuse_unread(words, {"only"});
   // No number is neither below a range nor above it.
   if (std::isnan(words.seconds)) throw UsageError("bench: --seconds needs a number, got nan");
   nlohmann::json rows = nlohmann::json::array();
@@ -317,9 +353,13 @@ void add_bench(CLI::App& app, char** argv) {
   verb->add_option("--network", words->scale.network, "Between them, as 1gbit,0.5ms")->group(many);
   verb->add_flag("--json", words->json, "Print rows of name, ratio, gflops, sgemm_gflops");
   verb->callback([words, argv, verb, group] {
-    words->named = std::ranges::any_of(verb->get_options(), [&](const CLI::Option* option) {
-      return option->get_group() == group && option->count() > 0;
-    });
+    for (const CLI::Option* option : verb->get_options()) {
+      if (option->count() == 0 || option->get_positional()) continue;
+      words->named |= option->get_group() == group;
+      std::string name = option->get_lnames()[0];
+      std::ranges::replace(name, '-', '_');
+      words->said.push_back(std::move(name));
+    }
     words->scale.seconds = words->seconds;
     words->scale.json = words->json;
     if (words->what != "scale") bench::wait_passively(argv);

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 
 #include "fovea/app/cli/compare_table.h"
@@ -97,6 +97,15 @@ void write_text(const std::string& path, const std::string& text) {
   write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
+// What compare.json holds, with its settings in the order of their names: which was said first, by
+// a preset or by its user, makes no difference.
+nlohmann::json in_order(nlohmann::json claim) {
+  if (claim.is_object() && claim["settings"].is_array()) {
+    std::sort(claim["settings"].begin(), claim["settings"].end());
+  }
+  return claim;
+}
+
 // A folder holds one comparison: runs under other settings do not belong beside each other.
 void claim_folder(const CompareWords& words, const Settings& base) {
   make_folder(words.out);
@@ -104,7 +113,8 @@ void claim_folder(const CompareWords& words, const Settings& base) {
   const nlohmann::json mine{{"task", words.task}, {"settings", to_json_pairs(base)}};
   if (fs::exists(path)) {
     const auto theirs = nlohmann::json::parse(text_of(path), nullptr, false);
-    check(theirs == mine, words.out, ": holds a comparison made with other settings (",
+    check(in_order(theirs) == in_order(mine), words.out,
+          ": holds a comparison made with other settings (",
           theirs.is_object() && theirs.contains("settings") ? json_text(theirs["settings"])
                                                             : "unknown",
           "); give the same ones to add to it, or another --out");
@@ -120,9 +130,10 @@ struct Planned {
 };
 
 std::vector<Planned> plan(const CompareWords& words, const Settings& base,
-                          const std::vector<Settings>& choices) {
+                          const std::vector<Settings>& choices, int64_t first_seed) {
   std::vector<Planned> all;
-  for (int64_t seed = 0; seed < words.seeds; ++seed) {  // a whole round before the next seed
+  // A whole round before the next seed.
+  for (int64_t seed = first_seed; seed < first_seed + words.seeds; ++seed) {
     for (const Settings& choice : choices) {
       const std::string name = name_of(choice);
       const std::string folder = fmt::format("{}/runs/{}/seed-{}", words.out, name, seed);
@@ -201,17 +212,23 @@ bool run_all(const std::vector<Planned>& plan, int64_t jobs, int ranks) {
   return !interrupted;
 }
 
-// The words that make this comparison again; for who adds to it, the choices that were there too.
-std::string command_of(const CompareWords& words) {
+// The words that make this comparison again; for who adds to it, the choices and seeds that were
+// there too.
+std::string command_of(const CompareWords& words, const Settings& base, int64_t first_seed) {
   std::string command = "fovea compare " + words.task;
   std::set<std::string> said;
   for (const Settings& choice : choices_of(words)) said.insert(name_of(choice));
   for (const std::string& vary : words.vary) command += " --vary " + shell_word(vary);
   for (const std::string& choice : words.choices) command += " --choice " + shell_word(choice);
   std::set<std::string> there;  // in order
+  int64_t seeds = words.seeds;
   if (fs::exists(words.out + "/runs")) {
     for (const auto& entry : fs::directory_iterator(words.out + "/runs")) {
       there.insert(entry.path().filename().string());
+      const auto has = [&](int64_t seed) {
+        return fs::exists(entry.path() / fmt::format("seed-{}", seed));
+      };
+      while (has(first_seed + seeds)) ++seeds;
     }
   }
   for (const std::string& name : there) {
@@ -219,13 +236,13 @@ std::string command_of(const CompareWords& words) {
   }
   // Of a preset's settings and one's own the last one counts; an option is said once.
   std::map<std::string, std::string> last;
-  for (const auto& [key, value] : words.config->settings(words.task)) last[key] = value;
+  for (const auto& [key, value] : base) last[key] = value;
   for (const auto& [key, value] : last) command += " " + setting_words(key, value);
   if (words.maps != CompareWords().maps) command += fmt::format(" --maps {}", words.maps);
-  return command + fmt::format(" --seeds {} --out {}", words.seeds, shell_word(words.out));
+  return command + fmt::format(" --seeds {} --out {}", seeds, shell_word(words.out));
 }
 
-nlohmann::json about(const CompareWords& words, const Config& config) {
+nlohmann::json about(const CompareWords& words, const Settings& base, const Config& config) {
   const std::time_t now = std::time(nullptr);
   char day[32];
   std::strftime(day, sizeof day, "%Y-%m-%d", std::localtime(&now));
@@ -241,10 +258,38 @@ nlohmann::json about(const CompareWords& words, const Config& config) {
           {"task", words.task},
           {"data", config.data},
           {"budget", budget},
-          {"command", command_of(words)},
+          {"command", command_of(words, base, config.seed)},
           {"made", day},
           {"version", FOVEA_VERSION},
           {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
+}
+
+// Of one choice: what it reads of what was said, and what that makes.
+struct ChoiceConfig {
+  Settings said;
+  Config config;
+};
+
+// Two of one name would be two processes in one folder, and two that come to the same are a model
+// beside itself.
+void refuse_repeated(const Task& task, const std::vector<Settings>& choices,
+                     const std::vector<ChoiceConfig>& configs) {
+  for (size_t i = 0; i < choices.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const std::string name = name_of(choices[i]), earlier = name_of(choices[j]);
+      if (name == earlier) {
+        throw UsageError(say("compare: two choices are called '", name,
+                             "' and would be run in one folder; leave one out"));
+      }
+      // Of a task of two kinds the data may name a model where nobody did.
+      const bool inferred =
+          task.also && configs[i].said.has("model") != configs[j].said.has("model");
+      if (!inferred && configs[i].config.settings == configs[j].config.settings) {
+        throw UsageError(say("compare: the choices '", earlier, "' and '", name,
+                             "' come to the same settings; leave one out"));
+      }
+    }
+  }
 }
 
 // The first choice's; every choice must be one that can be trained, and what was said for all of
@@ -252,12 +297,17 @@ nlohmann::json about(const CompareWords& words, const Config& config) {
 Config config_of_choices(const Task& task, const Settings& base,
                          const std::vector<Settings>& choices) {
   std::set<std::string> read;
-  std::optional<Config> first;
+  std::vector<ChoiceConfig> configs;
   try {
     for (const Settings& choice : choices) {
+      if (choice.has("seed")) {
+        throw UsageError(
+            "compare: 'seed' is no choice, as all choices are run with the same seeds; give "
+            "--seeds for how many, and --seed for the first");
+      }
       const Settings settings = read_by_choice(task, base, choice);
       for (const auto& [name, text] : settings) read.insert(name);
-      if (!first) first = make_config(task, settings);
+      configs.push_back({settings, make_config(task, settings)});
     }
   } catch (const Error& error) {
     throw UsageError(error.what());
@@ -267,13 +317,14 @@ Config config_of_choices(const Task& task, const Settings& base,
       throw UsageError(say("compare: option '", name, "' is read by none of the choices"));
     }
   }
-  return *first;
+  refuse_repeated(task, choices, configs);
+  return configs[0].config;
 }
 
 int compare(const CompareWords& words) {
   const Task& task = task_named(words.task);
-  const Settings base = words.config->settings(task.name);
   const auto choices = choices_of(words);
+  const Settings base = words.config->settings(task.name, choices);
   // A wrong name should be said now, not in an hour.
   const Config config =
       choices.empty() ? config_of(task, base) : config_of_choices(task, base, choices);
@@ -284,9 +335,10 @@ int compare(const CompareWords& words) {
   outlive_lost_ranks();
   if (ranks && ranks->rank() != 0) return serve_jobs(*ranks);
   claim_folder(words, base);
-  const bool all_ran = run_all(plan(words, base, choices), words.jobs, ranks ? ranks->size() : 1);
+  const bool all_ran =
+      run_all(plan(words, base, choices, config.seed), words.jobs, ranks ? ranks->size() : 1);
   if (ranks) end_rank_jobs(*ranks);
-  const Comparison comparison = read_comparison(words.out, about(words, config));
+  const Comparison comparison = read_comparison(words.out, about(words, base, config));
   write_text(words.out + "/comparison.json", json_text(comparison.page) + "\n");
   const std::string report = words.out + "/report.html";
   write_text(report, comparison_page(comparison.page));
@@ -295,9 +347,11 @@ int compare(const CompareWords& words) {
     fmt::print(stderr, "fovea: interrupted; the same command again goes on\n");
     return 130;
   }
+  const bool failed =
+      std::ranges::any_of(comparison.choices, [](const auto& c) { return !c.failed.empty(); });
   if (words.json) {
     fmt::print("{}\n", json_text(comparison.page));
-    return 0;
+    return failed;
   }
   fmt::print("{}, {}, {} seed{}\n\n", comparison.page["title"].get<std::string>(),
              comparison.page["budget"].get<std::string>(), words.seeds,
@@ -310,7 +364,7 @@ int compare(const CompareWords& words) {
     fmt::print("Best:   {0}/{1}\n        {2}also {0}/best\n", words.out, comparison.best_run,
                chosen ? "of its seeds the best in validation; " : "");
   }
-  return std::ranges::any_of(comparison.choices, [](const auto& c) { return !c.failed.empty(); });
+  return failed;
 }
 
 }  // namespace
@@ -323,7 +377,8 @@ void add_compare(CLI::App& app, const Words& all, int& exit_code) {
       ->type_name("KEY=A,B");
   verb->add_option("--choice", words->choices, "One more choice, as one or several settings")
       ->type_name("KEY=A,KEY=B");
-  verb->add_option("--seeds", words->seeds, "Runs of each choice, with seeds 0, 1, ...")
+  verb->add_option("--seeds", words->seeds,
+                   "Runs of each choice, with seeds 0, 1, ... or from --seed on")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->add_option("--out", words->out, "Folder of the runs and the report")->required();

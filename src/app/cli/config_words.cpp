@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "fovea/app/cli/verbs.h"
@@ -132,6 +133,32 @@ std::vector<OptionGroup> options_in(const Task& task, const std::vector<std::str
   return all;
 }
 
+// Nobody said these options of a preset, so nobody is refused for them: without those that no
+// choice reads.
+Settings without_unread(const Task& task, Settings all, const Settings& said,
+                        const std::vector<Settings>& choices) {
+  for (;;) {  // what is left out may have been why another option counted
+    std::set<std::string> read;
+    try {
+      for (const Settings& choice : choices) {
+        Settings now = all;
+        now.set(choice);
+        for (const OptionGroup& group : options_of(task, with_inferred(task, now))) {
+          for (const FieldInfo& field : group.fields) read.insert(field.name);
+        }
+      }
+    } catch (const Error&) {
+      return all;  // what is wrong is said when the config is made
+    }
+    Settings left;
+    for (const auto& [name, text] : all) {
+      if (said.has(name) || read.contains(name)) left.set(name, text);
+    }
+    if (left.size() == all.size()) return all;
+    all = std::move(left);
+  }
+}
+
 }  // namespace
 
 ConfigWords::ConfigWords(CLI::App& verb, const std::vector<std::string>& words) {
@@ -179,23 +206,25 @@ void ConfigWords::add(CLI::App& verb, const std::string& title,
   }
 }
 
-Settings ConfigWords::settings(const std::string& task) const {
-  Settings all;
-  if (!preset_.empty()) {
-    const Preset& preset = as_usage([&]() -> const Preset& { return find_preset(preset_); });
-    if (preset.task != task) {
-      throw UsageError(say("preset '", preset_, "' is for the task ", preset.task, ", not ", task));
-    }
-    all = preset.settings;
-  }
+Settings ConfigWords::settings(const std::string& task,
+                               const std::vector<Settings>& choices) const {
+  Settings said;
   for (const auto& word : words_) {
-    if (word->option->count() > 0) all.set(word->name, word->value);
+    if (word->option->count() > 0) said.set(word->name, word->value);
   }
   for (const std::string& text : sets_) {
     const auto [name, value] = key_and_value(text);
-    all.set(name, value);
+    said.set(name, value);
   }
-  return all;
+  if (preset_.empty()) return said;
+  const Preset& preset = as_usage([&]() -> const Preset& { return find_preset(preset_); });
+  if (preset.task != task) {
+    throw UsageError(say("preset '", preset_, "' is for the task ", preset.task, ", not ", task));
+  }
+  Settings all = preset.settings;
+  all.set(said);
+  return without_unread(find_task(task), std::move(all), said,
+                        choices.empty() ? std::vector<Settings>{{}} : choices);
 }
 
 void add_task(CLI::App& verb, std::string& task) {

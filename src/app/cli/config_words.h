@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "fovea/task/solver.h"
 
@@ -23,9 +24,10 @@ class ConfigWords {
   static ConfigWords of_answers(CLI::App& verb);
   // Adds the options that say how files are read, as --columns.
   void add_reading(CLI::App& verb);
-  // What was said, in order: the preset's settings, the options, then --set. A preset of another
-  // task is a UsageError.
-  Settings settings(const std::string& task = "") const;
+  // What was said, in order: the preset's settings, the options, then --set. What the preset says
+  // and the rest leaves unread in every one of `choices` (none: of one run) is left out. A preset
+  // of another task is a UsageError.
+  Settings settings(const std::string& task = "", const std::vector<Settings>& choices = {}) const;
 
  private:
   ConfigWords() = default;

@@ -99,6 +99,7 @@ std::vector<Entry> query_entries() {
        .title = "Capsules, one for each class",
        .paper = "Wang, Sun, Han, Zhu 2018",
        .equation = "c_c = sum_l a_cl v_l, p_c = sigmoid(w_c . c_c + b_c), r_c = p_c c_c",
+       .options = {"heads"},
        .features = capsules,
        .reads_score = false},
       {.id = "D1",

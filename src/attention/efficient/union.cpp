@@ -17,6 +17,9 @@ using kernel::HeadView;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 // e^-1000 is 0 beside any other score, and small enough to leave scores beside it their digits.
 constexpr float last_resort = -1000;
+// The same as a count in float64, where e^-1000 would be no number: a row that has nothing else
+// must still find itself.
+constexpr double last_resort_weight = 1e-217;
 
 struct Sizes {
   int64_t B, H, Tq, Tk, D, Dv;
@@ -236,7 +239,7 @@ Tensor by_definition(const AttentionInputs& in, const std::vector<KeySet>& sets,
           for (int64_t j = s.lo[range]; j < s.hi[range]; ++j) {
             const auto at =
                 static_cast<size_t>(((b * n.H + h) * n.Tq + i) * n.Tk + s.key(b, h, j, places));
-            count[at] += s.others_first && j == p ? std::exp(last_resort / 2) : 1;
+            count[at] += s.others_first && j == p ? last_resort_weight : 1;
             mask[at] = 1;
           }
         }
