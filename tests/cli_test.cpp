@@ -31,6 +31,10 @@ TEST(Program, RunsTheInstructionSetThatTheEnvironmentNames) {
   for (const std::string& target : kernel::simd_targets()) {
     const Ended forced = run("FOVEA_TARGET=" + target + " " + program + " --version");
     EXPECT_NE(forced.out.find("(" + target + ","), std::string::npos) << forced.out;
+    // The names that the page for man gives.
+    EXPECT_TRUE(target == "sse4" || target == "avx2" || target.starts_with("avx512") ||
+                target.starts_with("neon"))
+        << target;
   }
   const Ended unknown = run("FOVEA_TARGET=avx9 " + program + " --version", true);
   EXPECT_EQ(unknown.exit, 2);

@@ -27,6 +27,7 @@ HWY_EXPORT(this_target);
 std::string name_of(int64_t target) {
   std::string name = hwy::TargetName(target);
   for (char& c : name) c = static_cast<char>(std::tolower(c));
+  if (name.starts_with("avx3")) name.replace(0, 4, "avx512");  // as everybody else calls it
   return name;
 }
 
