@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "fovea/model/table.h"
@@ -27,20 +28,29 @@ std::vector<std::string> choices_of(const std::string& flag) {
     for (const Preset& preset : presets()) names.push_back(preset.name);
     return names;
   }
-  std::string name = flag.substr(2);
-  std::ranges::replace(name, '-', '_');
-  std::vector<std::string> all;
-  for (const Task& task : tasks()) {
-    for (const OptionGroup& group : options_of(task, {})) {
-      for (const FieldInfo& field : group.fields) {
-        if (field.name != name) continue;
-        for (const std::string& choice : field.range.choices) {
-          if (std::ranges::find(all, choice) == all.end()) all.push_back(choice);
+  // Of all tasks' fields, once for all options.
+  static const auto of_fields = [] {
+    std::map<std::string, std::vector<std::string>> all;
+    for (const Task& task : tasks()) {
+      for (const OptionGroup& group : options_of(task, {})) {
+        for (const FieldInfo& field : group.fields) {
+          for (const std::string& choice : field.range.choices) {
+            auto& to = all[field.name];
+            if (std::ranges::find(to, choice) == to.end()) to.push_back(choice);
+          }
         }
       }
     }
-  }
-  return all;
+    return all;
+  }();
+  std::string name = flag.substr(2);
+  std::ranges::replace(name, '-', '_');
+  const auto found = of_fields.find(name);
+  return found == of_fields.end() ? std::vector<std::string>() : found->second;
+}
+
+bool is_often(const CLI::Option& option) {
+  return !by_field.contains(option.get_group()) || often.contains("--" + option.get_lnames()[0]);
 }
 
 // CLI11 says "INT:INT in [1 - 9]"; fields have said range and default in their help.
@@ -64,6 +74,12 @@ void tell_value(const CLI::Option& option, OptionLine& line) {
 }
 
 }  // namespace
+
+bool has_rare_options(const CLI::App& verb) {
+  return std::ranges::any_of(verb.get_options(), [](const CLI::Option* option) {
+    return !option->get_positional() && !is_often(*option);
+  });
+}
 
 std::vector<OptionLine> option_lines(const CLI::App& verb) {
   std::vector<OptionLine> lines;
@@ -90,7 +106,7 @@ std::vector<OptionLine> option_lines(const CLI::App& verb) {
       if (pair) line.name = "--[no-]" + names[0];
       if (option->get_items_expected_max() > 0) tell_value(*option, line);
       line.choices = choices_of(line.flags.back());
-      line.often = !by_field.contains(line.group) || often.contains("--" + names[0]);
+      line.often = is_often(*option);
     }
     lines.push_back(std::move(line));
   }

@@ -20,6 +20,8 @@ struct OptionLine {
   bool often = true;  // one of those that people mostly need
 };
 
+// Whether some are not `often`. Asked at every start, when nobody wants to see them.
+bool has_rare_options(const CLI::App& verb);
 // In groups; positionals first.
 std::vector<OptionLine> option_lines(const CLI::App& verb);
 

@@ -78,9 +78,7 @@ void add_verbs(CLI::App& app, const Words& words, char** argv, int& exit_code) {
   add_shell(app);
   for (CLI::App* verb : app.get_subcommands({})) {
     verb->set_help_flag("-h,--help", "Print this help");
-    const bool many = std::ranges::any_of(option_lines(*verb),
-                                          [](const OptionLine& option) { return !option.often; });
-    if (many) verb->set_help_all_flag("--help-all", "Print every option");
+    if (has_rare_options(*verb)) verb->set_help_all_flag("--help-all", "Print every option");
   }
 }
 
