@@ -180,6 +180,22 @@ TEST(Compare, AnOptionThatIsNotReadIsRefused) {
   EXPECT_FALSE(fs::exists(nowhere()));
 }
 
+// The data tells that a model of texts is meant, here as in training.
+TEST(Compare, WhatTheDataHoldsDecidesWhichOptionsCount) {
+  const ScratchFolder scratch;
+  std::string rows = "target\ttext\n";
+  for (int i = 0; i < 30; ++i)
+    rows += std::to_string(i) + (i % 2 ? "\tgood film " : "\tpoor ") + "it is\n";
+  const std::string words =
+      program + " compare regress --vary tokens=words,chars --steps 1 --seeds 1 --maps 0 ";
+  const Ended ended = run(
+      words + "--data " + scratch.write("r.tsv", rows) + " --out " + scratch.path() + "/c", true);
+  EXPECT_EQ(ended.exit, 0) << ended.out;
+  const Ended none = run(words + "--data /no/such/file --out " + nowhere(), true);
+  EXPECT_EQ(none.exit, 1);
+  EXPECT_EQ(none.out, "fovea: /no/such/file: cannot be read: No such file or directory\n");
+}
+
 // A script that reads the table asks the exit code whether all of it is there.
 TEST(Compare, AChoiceThatFailedIsSaidInJsonAndByTheExitCode) {
   const ScratchFolder scratch;

@@ -37,9 +37,10 @@ TEST(PairTask, MarksStayWithTheirTokensWhereATextIsCut) {
   ASSERT_EQ(solver->config().settings.get("match"), "true");
   const std::string with_middle = "where does in may in may anna live",
                     without = "where does anna live";
-  for (const auto& [first, second] :
+  for (const auto& other :
        {std::pair<std::string, std::string>{"", "anna live"}, {"anna live", ""}}) {
     const auto score = [&](const std::string& text) {
+      const auto& [first, second] = other;
       const std::string line = first.empty() ? text + "\t" + second : first + "\t" + text;
       return solver->predict({line})[0][0].score;
     };

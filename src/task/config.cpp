@@ -354,6 +354,7 @@ Config checked_config(const Task& task, const Settings& said, bool stored) {
 Settings read_by_choice(const Task& task, const Settings& for_all, const Settings& choice) {
   Settings all = for_all;
   all.set(choice);
+  all = with_inferred(task, std::move(all));
   const auto groups = options_of(task, all);
   Settings read;
   for (const auto& [name, text] : all) {

@@ -220,7 +220,7 @@ void bench_mechanism(bench::Race& race, const BenchWords& words) {
   if (efficient && words.causal && !efficient->causal) {
     throw UsageError(say("bench: '", efficient->name, "' has no causal form"));
   }
-  refuse_unread(words, read_by_mechanism(words, o));
+  refuse_unread(words, as_usage([&] { return read_by_mechanism(words, o); }));
   if (pooling) return bench_pooling(race, words, *pooling, o);
   Parameters parameters(1);
   const Scope scope = Scope(parameters) / "attention";
@@ -314,11 +314,7 @@ void add_bench(CLI::App& app, char** argv) {
     verb->add_option_function<std::string>(
             "--" + flag,
             [words, field](const std::string& text) {
-              try {
-                field.check_text(text);
-              } catch (const Error& error) {
-                throw UsageError(error.what());
-              }
+              as_usage([&] { field.check_text(text); });
               words->mechanism.set(field.name, text);
             },
             field.help)

@@ -264,16 +264,9 @@ nlohmann::json about(const CompareWords& words, const Settings& base, const Conf
           {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
 }
 
-// Of one choice: what it reads of what was said, and what that makes.
-struct ChoiceConfig {
-  Settings said;
-  Config config;
-};
-
 // Two of one name would be two processes in one folder, and two that come to the same are a model
 // beside itself.
-void refuse_repeated(const Task& task, const std::vector<Settings>& choices,
-                     const std::vector<ChoiceConfig>& configs) {
+void refuse_repeated(const std::vector<Settings>& choices, const std::vector<Config>& configs) {
   for (size_t i = 0; i < choices.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       const std::string name = name_of(choices[i]), earlier = name_of(choices[j]);
@@ -281,10 +274,7 @@ void refuse_repeated(const Task& task, const std::vector<Settings>& choices,
         throw UsageError(say("compare: two choices are called '", name,
                              "' and would be run in one folder; leave one out"));
       }
-      // Of a task of two kinds the data may name a model where nobody did.
-      const bool inferred =
-          task.also && configs[i].said.has("model") != configs[j].said.has("model");
-      if (!inferred && configs[i].config.settings == configs[j].config.settings) {
+      if (configs[i].settings == configs[j].settings) {
         throw UsageError(say("compare: the choices '", earlier, "' and '", name,
                              "' come to the same settings; leave one out"));
       }
@@ -297,28 +287,24 @@ void refuse_repeated(const Task& task, const std::vector<Settings>& choices,
 Config config_of_choices(const Task& task, const Settings& base,
                          const std::vector<Settings>& choices) {
   std::set<std::string> read;
-  std::vector<ChoiceConfig> configs;
-  try {
-    for (const Settings& choice : choices) {
-      if (choice.has("seed")) {
-        throw UsageError(
-            "compare: 'seed' is no choice, as all choices are run with the same seeds; give "
-            "--seeds for how many, and --seed for the first");
-      }
-      const Settings settings = read_by_choice(task, base, choice);
-      for (const auto& [name, text] : settings) read.insert(name);
-      configs.push_back({settings, make_config(task, settings)});
+  std::vector<Config> configs;
+  for (const Settings& choice : choices) {
+    if (choice.has("seed")) {
+      throw UsageError(
+          "compare: 'seed' is no choice, as all choices are run with the same seeds; give "
+          "--seeds for how many, and --seed for the first");
     }
-  } catch (const Error& error) {
-    throw UsageError(error.what());
+    const Settings settings = as_usage([&] { return read_by_choice(task, base, choice); });
+    for (const auto& [name, text] : settings) read.insert(name);
+    configs.push_back(as_usage([&] { return make_config(task, settings); }));
   }
   for (const auto& [name, text] : base) {
     if (!read.contains(name)) {
       throw UsageError(say("compare: option '", name, "' is read by none of the choices"));
     }
   }
-  refuse_repeated(task, choices, configs);
-  return configs[0].config;
+  refuse_repeated(choices, configs);
+  return configs[0];
 }
 
 int compare(const CompareWords& words) {

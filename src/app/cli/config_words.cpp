@@ -28,15 +28,6 @@ std::string name_of_flag(std::string flag) {
 // What it is when nothing is said cannot be said: no limit.
 bool no_limit(const FieldInfo& field) { return field.range.least > 0; }
 
-template <class F>
-auto as_usage(F&& f) -> decltype(f()) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-}
-
 // The task that the words name, or null.
 const Task* task_in(const std::vector<std::string>& words) {
   for (const Task& task : tasks()) {
@@ -292,10 +283,12 @@ std::string not_read_here(const std::vector<std::string>& words, const std::stri
     if (said.has(key)) chosen.set(key, said.get(key));
   }
   chosen.set(name, said.get(name));
-  try {
-    make_config(*task, chosen);
-  } catch (const Error& error) {
-    return error.what();
+  for (const Settings& settings : {chosen, said}) {  // any other option may decide as well
+    try {
+      make_config(*task, settings);
+    } catch (const Error& error) {
+      return error.what();
+    }
   }
   return "";
 }

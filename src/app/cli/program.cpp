@@ -85,11 +85,7 @@ void add_verbs(CLI::App& app, const Words& words, char** argv, int& exit_code) {
 namespace {
 
 int run(int argc, char** argv) {
-  try {
-    kernel::simd_target();
-  } catch (const Error& error) {
-    throw UsageError(error.what());  // FOVEA_TARGET is one of the user's words
-  }
+  as_usage(kernel::simd_target);  // FOVEA_TARGET is one of the user's words
   CLI::App app("Fovea: trains, compares and shows attention on the CPU you have.", "fovea");
   app.set_version_flag("--version", version_text, "Print the version, instruction set and threads");
   app.require_subcommand(1);

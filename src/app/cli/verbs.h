@@ -18,6 +18,17 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+// What f gives; an Error that is no file's is the words': a UsageError.
+template <class F>
+auto as_usage(F&& f) -> decltype(f()) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    throw UsageError(error.what());
+  }
+}
+
 using Words = std::vector<std::string>;  // the command line, without the program
 
 // Measuring starts the program again, so it needs its words.
