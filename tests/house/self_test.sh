@@ -53,11 +53,13 @@ case $check in
     ;;
   temporaries)
     mkdir "$tree"/{tests,bench,examples}
-    write src/good.cpp 'void f() {\n  for (float x : t.read()) g(h(x).read());\n  for (auto i = s(t).read(); i;) k(i);\n}\n'
+    write src/good.cpp 'void f() {\n  for (float x : t.read()) g(h(x).read());\n  for (auto i = s(t).read()[0]; i;) k(i);\n  const auto m = p.value().read<int>();\n}\n'
     passes
     finds 'src/bad.cpp:2: the loop outlives' src/bad.cpp '\nfor (float x : f(t).read()) g(x);\n'
     finds 'src/bad.cpp:1: the loop outlives' src/bad.cpp 'for (double x :\n     t.to(f64).read<double>()) g(x);\n'
     finds 'tests/bad.h:1: the loop outlives' tests/bad.h 'for (auto& x : f(g(1)).write()) x = 0;\n'
+    finds 'src/bad.cpp:1: what is read from is gone' src/bad.cpp 'const auto x = f(t).read();\n'
+    finds 'src/bad.cpp:2: what is read from is gone' src/bad.cpp 'auto a = b.read(),\n     x = t.f().read<int32_t>();\n'
     ;;
   format)
     cp "$1/.clang-format" "$tree"

@@ -179,7 +179,8 @@ Tensor KneserNey::scores(const Sequences& ids) const {
   Tensor all({ids.rows(), vocabulary_});
   float* to = all.write().data();
   const auto tokens = ids.ids.read<int32_t>();
-  const auto offsets = ids.offsets.read<int32_t>(), owners = ids.owners().read<int32_t>();
+  const Tensor owner = ids.owners();
+  const auto offsets = ids.offsets.read<int32_t>(), owners = owner.read<int32_t>();
   parallel_for(ids.rows(), 16, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const auto first = static_cast<size_t>(offsets[owners[i]]);
