@@ -198,10 +198,10 @@ TEST(Bench, MeasuresEveryEntryOfTheCatalogue) {
                                                                       : "--feature ";
     // What asks once for each input has no heads, but capsules are as many.
     const bool heads = !entry.features || entry.name == "capsules";
-    const Ended ended =
-        run(program + " bench attention --json --seconds 0.001 --keys 8 --features 8 " +
-                (heads ? "--heads 2 " : "") + option + entry.name,
-            true);
+    const Ended ended = run(no_leak_check + program +
+                                " bench attention --json --seconds 0.001 --keys 8 --features 8 " +
+                                (heads ? "--heads 2 " : "") + option + entry.name,
+                            true);
     ASSERT_EQ(ended.exit, 0) << entry.name << "\n" << ended.out;
     const json rows = json::parse(ended.out);
     ASSERT_EQ(rows.size(), 2u) << ended.out;  // forward, and with backward
@@ -210,7 +210,7 @@ TEST(Bench, MeasuresEveryEntryOfTheCatalogue) {
 }
 
 TEST(Bench, MeasuresAsTheReadmeSays) {
-  const Ended ended = run(program +
+  const Ended ended = run(no_leak_check + program +
                           " bench attention --score additive --align entmax --keys 512 --heads 4 "
                           "--causal --json --seconds 0.001");
   ASSERT_EQ(ended.exit, 0) << ended.out;

@@ -34,9 +34,10 @@ struct Place {
     fs::create_directories(folder);
   }
   Ended run_here(const std::string& words) const {
-    return run(
-        "cd " + folder + " && ulimit -t 30 && timeout 300 " + program + " " + words + " </dev/null",
-        true);
+    return run("cd " + folder + " && ulimit -t 30 && " +
+                   (words.starts_with("bench") ? no_leak_check : "") + "timeout 300 " + program +
+                   " " + words + " </dev/null",
+               true);
   }
 };
 

@@ -31,7 +31,8 @@ bool has_ranks() {
 
 // Ranks of this machine, also where a build runs as root and has fewer cores.
 std::string mpirun(int ranks) {
-  return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FOVEA_THREADS=1 exec mpirun "
+  return no_leak_check +
+         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FOVEA_THREADS=1 exec mpirun "
          "--oversubscribe --bind-to none -n " +
          std::to_string(ranks) + " " + program + " ";
 }

@@ -268,8 +268,8 @@ int64_t worth_training(double seconds, const Audit& audit) {
                       : words < 100'000   ? 12
                       : words < 2'000'000 ? 25
                                           : 100;
-  const int64_t most = words < 300'000 ? 9 : 6;
-  return std::clamp<int64_t>(static_cast<int64_t>(seconds / each), 1, most);
+  const double most = words < 300'000 ? 9 : 6;
+  return static_cast<int64_t>(std::clamp(seconds / each, 1.0, most));  // a time may be endless
 }
 
 std::vector<Candidate> candidates(const Audit& audit, const CandidateAsked& asked) {
