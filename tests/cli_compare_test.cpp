@@ -180,6 +180,44 @@ TEST(Compare, AnOptionThatIsNotReadIsRefused) {
   EXPECT_FALSE(fs::exists(nowhere()));
 }
 
+// What a preset says beside what the choices read makes no other comparison.
+TEST(Compare, APresetsComparisonIsAddedToAndShownAgain) {
+  const ScratchFolder scratch;
+  const std::string words = program +
+                            " compare algorithm --preset nram-copy --examples 20 --steps 1 --maps "
+                            "0 --seeds 1 --out " +
+                            scratch.path() + "/c";
+  ASSERT_EQ(run(words + " --vary machine_steps=3,4").exit, 0);
+  const Ended shown = run(words, true), added = run(words + " --choice model=nram", true);
+  EXPECT_EQ(shown.exit, 0) << shown.out;
+  EXPECT_EQ(added.exit, 0) << added.out;
+  EXPECT_EQ(json_of(scratch.path() + "/c/comparison.json")["choices"].size(), 3);
+  const Ended other = run(words + " --rate 0.5", true);
+  EXPECT_EQ(other.exit, 1);
+  EXPECT_NE(other.out.find("other settings (no --rate, here --rate 0.5)"), other.out.npos)
+      << other.out;
+}
+
+TEST(Compare, RunsOnDataThatHasChangedDoNotStandBesideTheOthers) {
+  const ScratchFolder scratch;
+  const auto rows = [&](int n) {
+    std::string text = "label\ttext\n";
+    for (int i = 0; i < n; ++i) {
+      text += (i % 2 ? "good\tfine " : "bad\tpoor ") + std::to_string(i) + "\n";
+    }
+    return scratch.write("rows.tsv", text);
+  };
+  const std::string words = program + " compare classify --data " + rows(40) +
+                            " --width 8 --steps 1 --maps 0 --seeds 1 --out " + scratch.path() +
+                            "/c --choice ";
+  ASSERT_EQ(run(words + "score=dot").exit, 0);
+  EXPECT_EQ(run(words + "score=none").exit, 0);
+  rows(50);
+  const Ended ended = run(words + "score=additive", true);
+  EXPECT_EQ(ended.exit, 1);
+  EXPECT_NE(ended.out.find("rows.tsv was before it changed"), ended.out.npos) << ended.out;
+}
+
 // The data tells that a model of texts is meant, here as in training.
 TEST(Compare, WhatTheDataHoldsDecidesWhichOptionsCount) {
   const ScratchFolder scratch;

@@ -221,6 +221,11 @@ TEST(Bench, MeasuresAsTheReadmeSays) {
   for (const json& row : rows) EXPECT_GT(row["ratio"].get<double>(), 0);
 }
 
+TEST(Bench, SaysThatNoCaseIsCalledSo) {
+  expect_refused("bench attention --only nosuch --seconds 0.001", 2,
+                 "bench: no case has 'nosuch' in its name");
+}
+
 TEST(Bench, RefusesWhatIsNotRead) {
   const auto refused = [](const std::string& words, const std::string& option,
                           const std::string& read) {

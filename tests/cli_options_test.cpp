@@ -252,6 +252,10 @@ TEST(OddOptions, OfTheArena) {
     const bool out = option == "--out";
     try_values(place, "arena " + words + (out ? "" : " --out out"), option);
   }
+  // Refused words take nothing away that was there before.
+  fs::create_directories(place.folder + "/kept");
+  EXPECT_EQ(place.run_here("arena " + words + " --set nosuch=1 --out kept").exit, 2);
+  EXPECT_TRUE(fs::is_empty(place.folder + "/kept"));
 }
 
 TEST(OddOptions, OfManyMachinesAndOfShells) {

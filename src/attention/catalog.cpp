@@ -161,7 +161,7 @@ SelfAttentionFactory self_attention_factory(const std::string& name, const Atten
 const Fields<AttentionOptions>& attention_fields() {
   using O = AttentionOptions;
   static const Fields<O> fields{
-      {"score", &O::score, "score of the attention (fovea list), or none"},
+      {"score", &O::score, "score of the attention (fovea list); in some models none"},
       {"align", &O::align, "alignment of the attention (fovea list)"},
       {"query", &O::query, "how it asks: single, multi_head, multi_hop, ... (fovea list)"},
       {"heads", &O::heads, "heads of multi-head attention", whole_from(1, 1024)},
@@ -174,7 +174,7 @@ const Fields<AttentionOptions>& attention_fields() {
        above(0, 1e9)},
       {"longest_keys", &O::longest_keys, "keys that a location score serves",
        whole_from(1, 1 << 24)},
-      {"alpha", &O::alpha, "of entmax: 1 is softmax, 2 sparsemax", above(1, 2)},
+      {"alpha", &O::alpha, "of entmax: softmax towards 1, sparsemax at 2", above(1, 2)},
       {"pooled", &O::pooled, "weigh by the largest affinities of rows and columns"},
       {"contextual", &O::contextual, "a word's sentence weighs its vectors too"},
       {"reach", &O::reach, "keys that a local window reaches to each side", whole_from(1, 1 << 24)},

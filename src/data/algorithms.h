@@ -51,8 +51,9 @@ const Algorithm& find_algorithm(std::string_view name);
 
 // Problems of equally many steps and answers, side by side.
 struct StepBatch {
-  Tensor steps;      // [T, B, inputs]
-  Tensor asked;      // int32 [n]: rows t B + b whose answer is wanted, sequences of a step together
+  Tensor steps;  // [T, B, inputs]
+  Tensor
+      asked;  // int32 [n]: rows t B + b whose answer is wanted, the k-th of each sequence together
   Tensor bits{};     // [n, outputs]
   Tensor symbols{};  // int32 [n]
   Tensor known{};    // [n]

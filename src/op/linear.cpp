@@ -77,7 +77,8 @@ void give_input(InputGradients& dx, int at, std::span<const Part> parts) {
   Tensor fresh = begun ? Tensor() : Tensor(parts[0].x.shape(), parts[0].x.dtype());
   with_real(parts[0].x.dtype(), [&]<class T>(T) {
     std::vector<kernel::GemmItem<T>> items;
-    T* to = (begun ? *begun : fresh).write<T>().data();
+    Tensor& into = begun ? *begun : fresh;
+    T* to = into.write<T>().data();
     for (const Part& p : parts) {
       items.push_back(backward<T>(p.dy, p.weight, to, begun || !items.empty()));
     }

@@ -362,8 +362,9 @@ class AlgorithmSolver final : public Solver {
       if (vectors ? t >= first_asked : std::ranges::none_of(row, is_set)) {
         labels.push_back("·");
       } else if (vectors) {
-        // A priority of 1 beside a vector is no mark.
-        const auto bits = row.first(options_.bits), beside = row.subspan(options_.bits);
+        // A priority of 1, beside a vector of sort, is no mark: that comes last.
+        const auto bits = row.first(options_.bits);
+        const auto beside = algorithm_.name == "sort" ? row.last(1) : row.subspan(options_.bits);
         const bool mark = std::ranges::none_of(bits, is_set) && std::ranges::count(beside, 1) > 0;
         labels.push_back(mark ? "|" : text_of_bits(bits));
       } else {

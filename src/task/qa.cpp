@@ -400,8 +400,12 @@ class Qa final : public ExampleSolver<Numbered> {
         const auto found = writer_->write(
             b.in, {.beam = beam, .nbest = nbest, .length_penalty = 0, .never = Tokenizer::unknown});
         for (size_t row = 0; row < group.size(); ++row) {
-          for (const Hypothesis& h : found[row])
-            all[group[row]].push_back({written_->text(h.ids), h.score});
+          // No words are no answer, unless there is no other.
+          auto& predictions = all[group[row]];
+          for (const Hypothesis& h : found[row]) {
+            if (!h.ids.empty()) predictions.push_back({written_->text(h.ids), h.score});
+          }
+          if (predictions.empty()) predictions.push_back({"", found[row][0].score});
         }
         continue;
       }

@@ -456,7 +456,8 @@ void check_answer_options(const Config& config, const Settings& settings) {
 
 std::vector<ScoredText> Solver::score(const std::vector<std::string>&) const {
   fail("score: ", config_.task,
-       " gives no probabilities to texts; lm, mlm, translate, classify and read do");
+       " gives no probabilities to texts; lm, mlm, translate, caption, read and tasks with labels, "
+       "as classify, do");
 }
 
 std::unique_ptr<Solver> begin_run(const Config& config, const std::string& folder, bool goes_on) {

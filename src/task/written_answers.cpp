@@ -8,7 +8,7 @@ namespace {
 constexpr const char* name = "written";
 
 // "milk,apple" is three words, the comma a sign that no text has.
-constexpr std::string_view comma = " \u241f ";
+constexpr std::string_view sign = "\u241f", comma = " \u241f ";
 std::string commas_apart(const std::string& answer) {
   const auto in_word = [](char c) { return c != ' ' && c != ','; };
   std::string text;
@@ -20,8 +20,11 @@ std::string commas_apart(const std::string& answer) {
   return text;
 }
 std::string commas_joined(std::string words) {
-  for (size_t at = 0; (at = words.find(comma, at)) != words.npos; ++at)
-    words.replace(at, comma.size(), ",");
+  for (size_t at = 0; (at = words.find(sign)) != words.npos;) {
+    const bool before = at > 0 && words[at - 1] == ' ';
+    const bool after = at + sign.size() < words.size() && words[at + sign.size()] == ' ';
+    words.replace(at - before, before + sign.size() + after, ",");
+  }
   return words;
 }
 

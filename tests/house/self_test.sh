@@ -59,6 +59,11 @@ case $check in
     finds 'src/bad.cpp:1: the loop outlives' src/bad.cpp 'for (double x :\n     t.to(f64).read<double>()) g(x);\n'
     finds 'tests/bad.h:1: the loop outlives' tests/bad.h 'for (auto& x : f(g(1)).write()) x = 0;\n'
     finds 'src/bad.cpp:1: what is read from is gone' src/bad.cpp 'const auto x = f(t).read();\n'
+    finds 'src/bad.cpp:1: the loop outlives' src/bad.cpp 'for (float z : f(t).read().first(3)) g(z);\n'
+    for bad in 'const auto x = Tensor::of({3}, v).read<int>();' 'const auto y = f({1}).read();' \
+      'const float* p = f(t).read().data();' 'void f() {\n  std::span<float> s = g(t).write().first(2);'; do
+      finds 'what is read from is gone' src/bad.cpp "$bad\n"
+    done
     finds 'src/bad.cpp:2: what is read from is gone' src/bad.cpp 'auto a = b.read(),\n     x = t.f().read<int32_t>();\n'
     ;;
   format)

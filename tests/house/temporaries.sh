@@ -7,15 +7,19 @@ cd "$1"
 find src tests examples bench -name '*.h' -o -name '*.cpp' | sort | xargs perl -0ne '
   while (/\bfor\s*(?<loop>\((?:[^()]++|(?&loop))*\))/g) {
     my ($loop, $line) = ($+{loop}, 1 + (substr($_, 0, $-[0]) =~ tr/\n//));
-    next if $loop =~ /;/ || $loop !~ /\)\s*\.(?:read|write|bytes)\s*(?:<[^<>]*>)?\(\)\s*\)$/;
+    next if $loop =~ /;/ || $loop !~ /\)\s*\.(?:read|write|bytes)\s*(?:<[^<>]*>)?\(\)(?:\s*\.(?:first|last|subspan)\([^()]*\))?\s*\)$/;
     print "$ARGV:$line: the loop outlives what it goes over; give that a name\n";
     $bad = 1;
   }
-  while (/[=,]\s*(?<call>[^=;,{}]*\)\s*\.(?:read|write|bytes)\s*(?:<[^<>]*>)?\(\))\s*[;,]/g) {
-    my ($call, $line) = ($+{call}, 1 + (substr($_, 0, $-[0]) =~ tr/\n//));
-    my $begun = substr($_, 0, $-[0]);
-    next unless $begun =~ /(?:auto|span<[^;<>]*>)[^;(){}]*$/ || $begun =~ /(?:auto|span<[^;<>]*>)\s+[^;{}]*=[^;{}]*$/;
-    next if $call =~ /(?:memory|value)\(\)\s*\.\w+\s*(?:<[^<>]*>)?\(\)$/;
+  while (/\)\s*\.(?:read|write|bytes)\s*(?:<[^<>]*>)?\(\)(?:\s*\.(?:data|first|last|subspan|begin)\([^()]*\))?\s*[;,]/g) {
+    my $line = 1 + (substr($_, 0, $-[0]) =~ tr/\n//);
+    my $head = substr($_, 0, $-[0] + 1);
+    next if $head =~ /(?:memory|value)\(\)$/;
+    my ($statement) = $head =~ /([^;]*)$/;
+    $statement =~ s/^.*[{}]\s*\n//s;
+    $statement =~ s/^\s*for\s*\(//;
+    next unless $statement =~ /^\s*(?:static\s+)?(?:const\s+)?(?:auto|(?:std::)?span<[^;()]*>|\w+\s*\*)[\s&*]*\w+\s*[=,]/;
+    next if ($statement =~ tr/(//) != ($statement =~ tr/)//);  # of what is called, not what is kept
     print "$ARGV:$line: what is read from is gone; give it a name\n";
     $bad = 1;
   }

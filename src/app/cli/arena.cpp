@@ -240,6 +240,7 @@ int arena(const ArenaWords& words) {
     add("--time", words.time), add("--steps", words.steps), add("--epochs", words.epochs);
     if (words.jobs > 0) add("--jobs", std::to_string(words.jobs));
     for (const std::string& set : words.set) add("--set", set);
+    const bool out_was_there = fs::exists(words.out), was_there = fs::exists(folder);
     fs::create_directories(folder);
     fmt::print(stderr, "{}\n", name);
     // A table of before must not be taken for this one's.
@@ -265,8 +266,9 @@ int arena(const ArenaWords& words) {
           say("arena: ", name, ": ", last.empty() ? say("failed, see ", folder, "/log.txt") : last);
       if (!last.empty() && !fs::exists(folder + "/runs")) {  // refused words leave nothing behind
         std::error_code not_empty;
-        fs::remove(folder + "/log.txt");
-        for (const std::string& made : {folder, words.out}) fs::remove(made, not_empty);
+        fs::remove(folder + "/log.txt", not_empty);
+        if (!was_there) fs::remove(folder, not_empty);
+        if (!out_was_there) fs::remove(words.out, not_empty);
       }
       if (code == 2) throw UsageError(sentence);
       fail(sentence);

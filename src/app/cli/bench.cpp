@@ -186,7 +186,9 @@ std::vector<std::string> read_by_mechanism(const BenchWords& words, const Attent
     add({"position"});
   } else {
     add(options_read(o));
-    if (!words.position.empty()) add(find_entry(Entry::Kind::position, words.position).options);
+    if (!pooling && !words.position.empty()) {
+      add(find_entry(Entry::Kind::position, words.position).options);
+    }
     if (!pooling) add({"position"});
   }
   add({"keys", "features", "batch"});
@@ -282,6 +284,7 @@ void run_bench(const BenchWords& words) {
       begun = true;
       return bench::Race::print(row);
     }
+    begun = true;
     rows.push_back({{"name", row.name},
                     {"ratio", row.ratio},
                     {"spread", row.spread},
@@ -290,6 +293,7 @@ void run_bench(const BenchWords& words) {
                     {"sgemm_gflops", row.limit}});
   });
   words.named ? bench_mechanism(race, words) : bench_attention(race);
+  if (!begun) throw UsageError(say("bench: no case has '", words.only, "' in its name"));
   if (words.json) fmt::print("{}\n", rows.dump(2));
 }
 

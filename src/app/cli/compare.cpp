@@ -97,29 +97,94 @@ void write_text(const std::string& path, const std::string& text) {
   write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
-// What compare.json holds, with its settings in the order of their names: which was said first, by
-// a preset or by its user, makes no difference.
-nlohmann::json in_order(nlohmann::json claim) {
-  if (claim.is_object() && claim["settings"].is_array()) {
-    std::sort(claim["settings"].begin(), claim["settings"].end());
+// The choices that a folder holds runs of, as their folders are called.
+std::vector<std::string> choices_in(const std::string& out) {
+  std::vector<std::string> names;
+  if (fs::exists(out + "/runs")) {
+    for (const auto& entry : fs::directory_iterator(out + "/runs")) {
+      names.push_back(entry.path().filename().string());
+    }
   }
-  return claim;
+  std::ranges::sort(names);
+  return names;
 }
 
-// A folder holds one comparison: runs under other settings do not belong beside each other.
-void claim_folder(const CompareWords& words, const Settings& base) {
+// What the files of data held: a number for each that is there.
+nlohmann::json contents_of(const Settings& settings) {
+  nlohmann::json contents = nlohmann::json::object();
+  for (const char* name : {"data", "dev", "test"}) {
+    for (const std::string& path : split(settings.get(name), ',')) {
+      if (!fs::is_regular_file(path)) continue;
+      std::ifstream file(path, std::ios::binary);
+      std::string block(1 << 20, '\0');
+      uint64_t hash = 0;
+      while (file.read(block.data(), static_cast<std::streamsize>(block.size())) ||
+             file.gcount() > 0) {
+        hash = hash * 31 + hash_name({block.data(), static_cast<size_t>(file.gcount())});
+      }
+      contents[path] = hash;
+    }
+  }
+  return contents;
+}
+
+// Of a setting that a comparison was made with and this command was not given, or the other way
+// round, in words: "--steps 30, here --steps 20".
+std::string difference(const Settings& theirs, const Settings& mine,
+                       const std::set<std::string>& read) {
+  const auto words = [](const Settings& settings, const std::string& name) {
+    return settings.has(name) ? setting_words(name, settings.get(name)) : "no --" + name;
+  };
+  for (const Settings* settings : {&theirs, &mine}) {
+    for (const auto& [name, text] : *settings) {
+      const bool both = theirs.has(name) && mine.has(name);
+      // A preset says more than choices read: that makes no difference.
+      if (both ? theirs.get(name) == mine.get(name) : !read.contains(name)) continue;
+      return words(theirs, name) + ", here " + words(mine, name);
+    }
+  }
+  return "";
+}
+
+// A folder holds one comparison: runs under other settings, or on other data, do not belong beside
+// each other.
+void claim_folder(const CompareWords& words, const Task& task, const Settings& all,
+                  std::vector<Settings> choices) {
   make_folder(words.out);
   const std::string path = words.out + "/compare.json";
-  const nlohmann::json mine{{"task", words.task}, {"settings", to_json_pairs(base)}};
+  const nlohmann::json contents = contents_of(all);
   if (fs::exists(path)) {
-    const auto theirs = nlohmann::json::parse(text_of(path), nullptr, false);
-    check(in_order(theirs) == in_order(mine), words.out,
-          ": holds a comparison made with other settings (",
-          theirs.is_object() && theirs.contains("settings") ? json_text(theirs["settings"])
-                                                            : "unknown",
+    const auto before = nlohmann::json::parse(text_of(path), nullptr, false);
+    const bool known = before.is_object() && before["settings"].is_array();
+    check(known && before["task"] == task.name, words.out, ": holds a comparison of ",
+          known ? before.value("task", "another task") : "another kind", "; give another --out");
+    Settings theirs;
+    for (const auto& pair : before["settings"]) {
+      if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string()) {
+        theirs.set(pair[0].get<std::string>(), pair[1].get<std::string>());
+      }
+    }
+    for (const std::string& name : choices_in(words.out)) {
+      Settings choice;
+      for (const std::string& part : split(name, ',')) {
+        if (part.find('=') != part.npos)
+          choice.set(key_and_value(part).first, key_and_value(part).second);
+      }
+      choices.push_back(std::move(choice));
+    }
+    const std::string apart =
+        difference(theirs, all, as_usage([&] { return read_by_any(task, all, choices); }));
+    check(apart.empty(), words.out, ": holds a comparison made with other settings (", apart,
           "); give the same ones to add to it, or another --out");
+    const nlohmann::json then = before.value("files", nlohmann::json::object());
+    for (const auto& [file, hash] : then.items()) {
+      check(!contents.contains(file) || contents[file] == hash, words.out,
+            ": holds a comparison on what ", file, " was before it changed; give another --out");
+    }
     return;
   }
+  const nlohmann::json mine{
+      {"task", words.task}, {"settings", to_json_pairs(all)}, {"files", contents}};
   write_text(path, json_text(mine, 2) + "\n");
 }
 
@@ -220,18 +285,12 @@ std::string command_of(const CompareWords& words, const Settings& base, int64_t 
   for (const Settings& choice : choices_of(words)) said.insert(name_of(choice));
   for (const std::string& vary : words.vary) command += " --vary " + shell_word(vary);
   for (const std::string& choice : words.choices) command += " --choice " + shell_word(choice);
-  std::set<std::string> there;  // in order
   int64_t seeds = words.seeds;
-  if (fs::exists(words.out + "/runs")) {
-    for (const auto& entry : fs::directory_iterator(words.out + "/runs")) {
-      there.insert(entry.path().filename().string());
-      const auto has = [&](int64_t seed) {
-        return fs::exists(entry.path() / fmt::format("seed-{}", seed));
-      };
-      while (has(first_seed + seeds)) ++seeds;
-    }
-  }
-  for (const std::string& name : there) {
+  for (const std::string& name : choices_in(words.out)) {
+    const auto has = [&](int64_t seed) {
+      return fs::exists(fmt::format("{}/runs/{}/seed-{}", words.out, name, seed));
+    };
+    while (has(first_seed + seeds)) ++seeds;
     if (!said.contains(name)) command += " --choice " + shell_word(name);
   }
   // Of a preset's settings and one's own the last one counts; an option is said once.
@@ -264,8 +323,8 @@ nlohmann::json about(const CompareWords& words, const Settings& base, const Conf
           {"machine", fmt::format("{} threads, {}", threads(), kernel::simd_target())}};
 }
 
-// Two of one name would be two processes in one folder, and two that come to the same are a model
-// beside itself.
+// Two of one name would be two processes in one folder, and two that come to the same words are a
+// model beside itself.
 void refuse_repeated(const std::vector<Settings>& choices, const std::vector<Config>& configs) {
   for (size_t i = 0; i < choices.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -307,6 +366,18 @@ Config config_of_choices(const Task& task, const Settings& base,
   return configs[0];
 }
 
+// "3 seeds"; "1 to 3 seeds" where one was added to others.
+std::string seeds_in_words(const Comparison& comparison) {
+  size_t least = SIZE_MAX, most = 0;
+  for (const auto& choice : comparison.choices) {
+    if (choice.seeds.empty()) continue;
+    least = std::min(least, choice.seeds.size()), most = std::max(most, choice.seeds.size());
+  }
+  if (most == 0) return "no seed";
+  return (least < most ? fmt::format("{} to {}", least, most) : fmt::format("{}", most)) + " seed" +
+         (most == 1 ? "" : "s");
+}
+
 int compare(const CompareWords& words) {
   const Task& task = task_named(words.task);
   const auto choices = choices_of(words);
@@ -320,7 +391,7 @@ int compare(const CompareWords& words) {
   Communicator* ranks = join_ranks();
   outlive_lost_ranks();
   if (ranks && ranks->rank() != 0) return serve_jobs(*ranks);
-  claim_folder(words, base);
+  claim_folder(words, task, words.config->with_preset(task.name), choices);
   const bool all_ran =
       run_all(plan(words, base, choices, config.seed), words.jobs, ranks ? ranks->size() : 1);
   if (ranks) end_rank_jobs(*ranks);
@@ -339,9 +410,8 @@ int compare(const CompareWords& words) {
     fmt::print("{}\n", json_text(comparison.page));
     return failed;
   }
-  fmt::print("{}, {}, {} seed{}\n\n", comparison.page["title"].get<std::string>(),
-             comparison.page["budget"].get<std::string>(), words.seeds,
-             words.seeds == 1 ? "" : "s");
+  fmt::print("{}, {}, {}\n\n", comparison.page["title"].get<std::string>(),
+             comparison.page["budget"].get<std::string>(), seeds_in_words(comparison));
   print_table(comparison);
   print_heat_map(comparison);
   fmt::print("\nReport: {}\n", fs::absolute(report).lexically_normal().string());

@@ -131,13 +131,7 @@ Settings without_unread(const Task& task, Settings all, const Settings& said,
   for (;;) {  // what is left out may have been why another option counted
     std::set<std::string> read;
     try {
-      for (const Settings& choice : choices) {
-        Settings now = all;
-        now.set(choice);
-        for (const OptionGroup& group : options_of(task, with_inferred(task, now))) {
-          for (const FieldInfo& field : group.fields) read.insert(field.name);
-        }
-      }
+      read = read_by_any(task, all, choices);
     } catch (const Error&) {
       return all;  // what is wrong is said when the config is made
     }
@@ -197,8 +191,7 @@ void ConfigWords::add(CLI::App& verb, const std::string& title,
   }
 }
 
-Settings ConfigWords::settings(const std::string& task,
-                               const std::vector<Settings>& choices) const {
+Settings ConfigWords::said() const {
   Settings said;
   for (const auto& word : words_) {
     if (word->option->count() > 0) said.set(word->name, word->value);
@@ -207,15 +200,39 @@ Settings ConfigWords::settings(const std::string& task,
     const auto [name, value] = key_and_value(text);
     said.set(name, value);
   }
-  if (preset_.empty()) return said;
+  return said;
+}
+
+Settings ConfigWords::with_preset(const std::string& task) const {
+  if (preset_.empty()) return said();
   const Preset& preset = as_usage([&]() -> const Preset& { return find_preset(preset_); });
   if (preset.task != task) {
     throw UsageError(say("preset '", preset_, "' is for the task ", preset.task, ", not ", task));
   }
   Settings all = preset.settings;
-  all.set(said);
-  return without_unread(find_task(task), std::move(all), said,
+  all.set(said());
+  return all;
+}
+
+Settings ConfigWords::settings(const std::string& task,
+                               const std::vector<Settings>& choices) const {
+  Settings all = with_preset(task);
+  if (preset_.empty()) return all;
+  return without_unread(find_task(task), std::move(all), said(),
                         choices.empty() ? std::vector<Settings>{{}} : choices);
+}
+
+std::set<std::string> read_by_any(const Task& task, const Settings& all,
+                                  const std::vector<Settings>& choices) {
+  std::set<std::string> read;
+  for (const Settings& choice : choices) {
+    Settings now = all;
+    now.set(choice);
+    for (const OptionGroup& group : options_of(task, with_inferred(task, now))) {
+      for (const FieldInfo& field : group.fields) read.insert(field.name);
+    }
+  }
+  return read;
 }
 
 void add_task(CLI::App& verb, std::string& task) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,12 @@ class ConfigWords {
   // and the rest leaves unread in every one of `choices` (none: of one run) is left out. A preset
   // of another task is a UsageError.
   Settings settings(const std::string& task = "", const std::vector<Settings>& choices = {}) const;
+  // The same with all that the preset says.
+  Settings with_preset(const std::string& task) const;
 
  private:
   ConfigWords() = default;
+  Settings said() const;
   void add(CLI::App& verb, const std::string& title, const std::vector<FieldInfo>& fields);
   struct Word {
     std::string name, value;
@@ -41,6 +45,9 @@ class ConfigWords {
   std::vector<std::string> sets_;
 };
 
+// Names of the options that one of the choices reads at least, where `all` is said for each.
+std::set<std::string> read_by_any(const Task& task, const Settings& all,
+                                  const std::vector<Settings>& choices);
 // Adds the first word of a verb: which task, of all there are.
 void add_task(CLI::App& verb, std::string& task);
 // make_config and find_task, with whatever they find wrong said as wrong usage.

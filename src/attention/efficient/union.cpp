@@ -17,8 +17,8 @@ using kernel::HeadView;
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 // e^-1000 is 0 beside any other score, and small enough to leave scores beside it their digits.
 constexpr float last_resort = -1000;
-// The same as a count in float64, where e^-1000 would be no number: a row that has nothing else
-// must still find itself.
+// As a count in float64, where e^-1000 would be 0 and its logarithm no number: a row that has
+// nothing else must still find itself.
 constexpr double last_resort_weight = 1e-217;
 
 struct Sizes {

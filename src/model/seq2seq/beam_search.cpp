@@ -81,6 +81,8 @@ class Search {
 
   std::vector<Hypothesis> answers() && {
     if (finished_.empty()) finish_open();
+    check(!finished_.empty(), "the model's weights are broken: nothing that it could answer has a ",
+          "probability; train it again, with a smaller --rate");
     std::ranges::stable_sort(finished_, std::ranges::greater(), &Hypothesis::score);
     if (static_cast<int64_t>(finished_.size()) > o_.nbest) finished_.resize(o_.nbest);
     return std::move(finished_);
