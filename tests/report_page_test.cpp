@@ -102,6 +102,28 @@ TEST(ComparisonPage, ShowsEveryChoice) {
   EXPECT_EQ(dom.find("Step, ms"), dom.npos) << "a column that nobody filled should be left out";
 }
 
+// A line a choice for each metric that was measured at two lengths at least.
+TEST(ComparisonPage, DrawsAMetricByTheLengthOfProblems) {
+  NEED_CHROMIUM();
+  json comparison = comparison_of(2, 1, 4);
+  const auto lines_with = [&](const char* task, const std::vector<std::string>& metrics) {
+    comparison["task"] = task;
+    for (const std::string& name : metrics) {
+      comparison["metrics"].push_back(name);
+      for (json& choice : comparison["choices"]) {
+        choice["metrics"][name] = {{"mean", 0.25}, {"spread", nullptr}, {"values", {0.25}}};
+      }
+    }
+    const std::string dom = rendered(comparison_page(comparison));
+    expect_drawn(dom);
+    return count(dom, "class=\"line\"");
+  };
+  const auto before = lines_with("algorithm", {});
+  EXPECT_EQ(lines_with("algorithm", {"wrong_bits@10", "sequences@10"}), before);
+  EXPECT_EQ(lines_with("algorithm", {"wrong_bits@120", "wrong_bits@20"}), before + 2);
+  EXPECT_EQ(lines_with("qa", {}), before) << "there it is a task's number";
+}
+
 TEST(ComparisonPage, SaysWhenALeadMayBeChanceOrUnknown) {
   NEED_CHROMIUM();
   json comparison = comparison_of(2, 2, 3);

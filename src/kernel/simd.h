@@ -1,6 +1,6 @@
 // Which instruction set the kernels use. One binary holds code for several; the best one that the
-// CPU has is chosen at run time, or the one that FOVEA_TARGET names (sse4, avx2, avx512, neon). It is
-// read when the first kernel runs, which an unknown name ends with an Error.
+// CPU has is chosen at run time, or the one that FOVEA_TARGET names (sse4, avx2, avx512, neon). It
+// is read when the first kernel runs, which an unknown name ends with an Error.
 #pragma once
 
 #include <string>

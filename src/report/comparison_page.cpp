@@ -16,8 +16,8 @@ std::string comparison_page(const nlohmann::json& comparison) {
                      .title = std::move(title),
                      .styles = {"base.css", "heat.css", "comparison.css"},
                      .scripts = {"base.js", "numbers.js", "star.js", "heat.js", "picture.js",
-                                 "heads.js", "table.js", "curves.js", "chart.js", "cost.js",
-                                 "classes.js", "examples.js", "comparison.js"},
+                                 "heads.js", "table.js", "curves.js", "lengths.js", "chart.js",
+                                 "cost.js", "classes.js", "examples.js", "comparison.js"},
                      .data = comparison});
 }
 

@@ -177,7 +177,8 @@ const std::vector<Preset>& presets() {
       {"ntm-copy",
        "algorithm",
        "a Turing machine that copies",
-       {{"model", "ntm"},
+       {{"data", "builtin:copy"},
+        {"model", "ntm"},
         {"controller", "feedforward"},
         // Graves's own rule: 1e-4 below the root.
         {"optimizer", "rmsprop"},

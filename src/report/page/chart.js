@@ -1,5 +1,11 @@
 // One line chart in SVG: axes, lines with bands, and the values under the pointer.
 
+const axes_in_words = {
+  seconds: {title: 'seconds', at: (v) => `${significant(v, 3)} s`},
+  step: {title: 'steps', at: (v) => `step ${whole(v)}`},
+  length: {title: 'length', at: (v) => `length ${whole(v)}`}
+};
+
 function line_chart(title, y_text, may_be_log) {
   const note = el('span');
   const frame = el('div'), tip = el('div', {class: 'tip', hidden: true});
@@ -8,7 +14,7 @@ function line_chart(title, y_text, may_be_log) {
   const margin = {left: 52, right: 14, top: 10, bottom: 40};
   let series = [], axis = 'seconds', width = 0;
 
-  const x_text = (v) => (axis === 'step' ? `step ${whole(v)}` : `${significant(v, 3)} s`);
+  const x_text = (v) => axes_in_words[axis].at(v);
 
   function scales(height) {
     const points = series.flatMap((s) => s.points);
@@ -88,7 +94,7 @@ function line_chart(title, y_text, may_be_log) {
     }
     svg.append(
         el('text', {x: width - margin.right, y: floor + 34, 'text-anchor': 'end'},
-           axis === 'step' ? 'steps' : 'seconds'));
+           axes_in_words[axis].title));
     for (const s of series) {
       const along = (points, key) =>
           points.map((p) => `${scale.x(p.x).toFixed(1)} ${scale.y(p[key]).toFixed(1)}`);

@@ -19,14 +19,7 @@ function prepared(data) {
                                                   const {mean, values} = measured(c, name);
                                                   return [mean, ...values];
                                                 }))]));
-  return {
-    ...data,
-    choices,
-    metric,
-    metrics,
-    formats,
-    seeds: list(data.seeds)
-  };
+  return {...data, choices, metric, metrics, formats, seeds: list(data.seeds)};
 }
 
 // One sentence, as pieces: the winner, by how much, and whether that is more than chance.
@@ -103,8 +96,8 @@ function command_box(command) {
 function made_section(comparison) {
   const facts = [
     ['Data', comparison.data], ['Budget', comparison.budget],
-    ['Seeds', comparison.seeds.join(', ')], ['Best model', comparison.best_run], ['Machine', comparison.machine],
-    ['Fovea', comparison.version], ['Made', comparison.made]
+    ['Seeds', comparison.seeds.join(', ')], ['Best model', comparison.best_run],
+    ['Machine', comparison.machine], ['Fovea', comparison.version], ['Made', comparison.made]
   ].filter(([, value]) => value);
   if (!facts.length && !comparison.command) return null;
   const compared = comparison.choices.length > 1;
@@ -140,8 +133,8 @@ function notes_sections({notes}) {
   document.getElementById('lede').textContent = lede(comparison);
   const sections = comparison.choices.length ?
       [
-        table_section(comparison), cost_section(comparison), curves_section(comparison),
-        classes_section(comparison), examples_section(comparison)
+        table_section(comparison), lengths_section(comparison), cost_section(comparison),
+        curves_section(comparison), classes_section(comparison), examples_section(comparison)
       ] :
       [el('section', {},
           el('p', {class: 'nothing'},
