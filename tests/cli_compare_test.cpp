@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fovea/base/utf8.h"
@@ -212,6 +214,16 @@ TEST(Compare, RunsOnDataThatHasChangedDoNotStandBesideTheOthers) {
                             "/c --choice ";
   ASSERT_EQ(run(words + "score=dot").exit, 0);
   EXPECT_EQ(run(words + "score=none").exit, 0);
+  // A damaged note of what it was made with is no comparison's.
+  const std::string note = scratch.path() + "/c/compare.json", kept = json_of(note).dump();
+  for (const char* bytes : {"", "{}", "[]", "{\"settings\": [], \"task\": 3}"}) {
+    std::ofstream(note) << bytes;
+    const Ended damaged = run(words + "score=dot", true);
+    EXPECT_EQ(damaged.exit, 1) << bytes;
+    EXPECT_EQ(damaged.out,
+              "fovea: " + note + ": is not what a comparison was made with; give another --out\n");
+  }
+  std::ofstream(note) << kept;
   rows(50);
   const Ended ended = run(words + "score=additive", true);
   EXPECT_EQ(ended.exit, 1);

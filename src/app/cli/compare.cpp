@@ -154,10 +154,12 @@ void claim_folder(const CompareWords& words, const Task& task, const Settings& a
   const std::string path = words.out + "/compare.json";
   const nlohmann::json contents = contents_of(all);
   if (fs::exists(path)) {
-    const auto before = nlohmann::json::parse(text_of(path), nullptr, false);
-    const bool known = before.is_object() && before["settings"].is_array();
-    check(known && before["task"] == task.name, words.out, ": holds a comparison of ",
-          known ? before.value("task", "another task") : "another kind", "; give another --out");
+    nlohmann::json before = nlohmann::json::parse(text_of(path), nullptr, false);
+    const bool known =
+        before.is_object() && before["settings"].is_array() && before["task"].is_string();
+    check(known, path, ": is not what a comparison was made with; give another --out");
+    check(before["task"] == task.name, words.out, ": holds a comparison of the task ",
+          before["task"].get<std::string>(), "; give another --out");
     Settings theirs;
     for (const auto& pair : before["settings"]) {
       if (pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_string()) {
