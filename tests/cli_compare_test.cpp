@@ -241,6 +241,14 @@ TEST(Compare, WhatTheDataHoldsDecidesWhichOptionsCount) {
   const Ended ended = run(
       words + "--data " + scratch.write("r.tsv", rows) + " --out " + scratch.path() + "/c", true);
   EXPECT_EQ(ended.exit, 0) << ended.out;
+  // A choice may be a path, and be shown again.
+  const std::string paths =
+      program + " compare regress --steps 1 --seeds 1 --maps 0 --choice data=" + scratch.path() +
+      "/r.tsv,tokens=words --out " + scratch.path() + "/p";
+  for (int i = 0; i < 2; ++i) {
+    const Ended of_path = run(paths, true);
+    EXPECT_EQ(of_path.exit, 0) << of_path.out;
+  }
   const Ended none = run(words + "--data /no/such/file --out " + nowhere(), true);
   EXPECT_EQ(none.exit, 1);
   EXPECT_EQ(none.out, "fovea: /no/such/file: cannot be read: No such file or directory\n");

@@ -102,11 +102,27 @@ std::vector<std::string> choices_in(const std::string& out) {
   std::vector<std::string> names;
   if (fs::exists(out + "/runs")) {
     for (const auto& entry : fs::directory_iterator(out + "/runs")) {
-      names.push_back(entry.path().filename().string());
+      if (entry.is_directory()) names.push_back(entry.path().filename().string());
     }
   }
   std::ranges::sort(names);
   return names;
+}
+
+// What the runs of a folder read: their own configs say so, as a folder's name has lost the slashes
+// of what was chosen.
+std::set<std::string> read_by_runs(const std::string& out) {
+  std::set<std::string> read;
+  for (const std::string& name : choices_in(out)) {
+    for (const auto& seed : fs::directory_iterator(out + "/runs/" + name)) {
+      const auto config =
+          nlohmann::json::parse(text_of(seed.path() / "config.json"), nullptr, false);
+      const nlohmann::json options =
+          config.is_object() ? config.value("options", nlohmann::json::object()) : nlohmann::json();
+      for (const auto& [option, value] : options.items()) read.insert(option);
+    }
+  }
+  return read;
 }
 
 // What the files of data held: a number for each that is there.
@@ -149,7 +165,7 @@ std::string difference(const Settings& theirs, const Settings& mine,
 // A folder holds one comparison: runs under other settings, or on other data, do not belong beside
 // each other.
 void claim_folder(const CompareWords& words, const Task& task, const Settings& all,
-                  std::vector<Settings> choices) {
+                  const std::vector<Settings>& choices) {
   make_folder(words.out);
   const std::string path = words.out + "/compare.json";
   const nlohmann::json contents = contents_of(all);
@@ -166,16 +182,9 @@ void claim_folder(const CompareWords& words, const Task& task, const Settings& a
         theirs.set(pair[0].get<std::string>(), pair[1].get<std::string>());
       }
     }
-    for (const std::string& name : choices_in(words.out)) {
-      Settings choice;
-      for (const std::string& part : split(name, ',')) {
-        if (part.find('=') != part.npos)
-          choice.set(key_and_value(part).first, key_and_value(part).second);
-      }
-      choices.push_back(std::move(choice));
-    }
-    const std::string apart =
-        difference(theirs, all, as_usage([&] { return read_by_any(task, all, choices); }));
+    std::set<std::string> read = as_usage([&] { return read_by_any(task, all, choices); });
+    read.merge(read_by_runs(words.out));
+    const std::string apart = difference(theirs, all, read);
     check(apart.empty(), words.out, ": holds a comparison made with other settings (", apart,
           "); give the same ones to add to it, or another --out");
     const nlohmann::json then = before.value("files", nlohmann::json::object());
